@@ -1,0 +1,31 @@
+"""The command line: one command per job, one module per group of commands.
+
+Imports live inside the command bodies, so ``--help`` never loads torch, numba or a model.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from glissando.errors import GlissandoError
+
+app = typer.Typer(
+    help="Read a finger's path across a keyboard and say the word.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+def main() -> None:
+    """Run the command line; a GlissandoError becomes one line and exit code 1."""
+    try:
+        app()
+    except GlissandoError as error:
+        print(f"glissando: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(0)

@@ -1,0 +1,1 @@
+"""Swipes on disk: reading, filtering, splitting, packing and counting them (no torch)."""

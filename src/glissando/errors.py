@@ -1,0 +1,41 @@
+"""GlissandoError and one subclass per thing a caller can fix.
+
+The command line turns a ``GlissandoError`` into one line and exit code 1, the
+web into a 4xx with JSON. Anything else that escapes is a bug.
+"""
+
+
+class GlissandoError(Exception):
+    """Something a caller can fix; its message names the thing, what it got and what it needs."""
+
+
+class GestureError(GlissandoError):
+    """The points of a swipe cannot be read (NaN, time running backwards, no point at all)."""
+
+
+class LayoutError(GlissandoError):
+    """A layout is unknown, unreadable or not a keyboard."""
+
+
+class LexiconError(GlissandoError):
+    """A word list is unknown, unreadable or has no word the layout can type."""
+
+
+class WeightsError(GlissandoError):
+    """A model file is missing, damaged or does not fit."""
+
+
+class ScoringError(GlissandoError):
+    """Scoring constants are unknown or unreadable."""
+
+
+class CorpusError(GlissandoError):
+    """A corpus file cannot be read; the message names file and line."""
+
+
+class TrainingError(GlissandoError):
+    """A training run cannot start or go on (bad config, NaN, a checkpoint of another model)."""
+
+
+class MissingExtraError(GlissandoError):
+    """An optional dependency is not installed; the message says which extra brings it."""

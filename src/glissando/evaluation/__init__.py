@@ -1,0 +1,1 @@
+"""Measuring: metrics, evaluation, benchmarks."""

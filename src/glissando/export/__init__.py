@@ -1,0 +1,1 @@
+"""From a checkpoint to files a device can run."""

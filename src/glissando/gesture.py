@@ -1,0 +1,138 @@
+"""A finger's points, checked, and resampled to the path the encoder reads.
+
+Coordinates are fractions of the letter area: (0, 0) the top left corner of the
+top letter row, (1, 1) the bottom right corner of the bottom one. Times are in
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glissando.errors import GestureError
+
+PATH_POINTS = 64  # T_in of the report
+FRAME_MS = 1000 / 60  # the modal sampling rate of phones, 60 Hz
+
+
+@dataclass(frozen=True, eq=False)
+class Gesture:
+    """One finger's path, as recorded.
+
+    Attributes:
+        x: [n] horizontal positions, fractions of the letter area's width.
+        y: [n] vertical positions, fractions of its height, growing downwards.
+        t: [n] milliseconds, never decreasing.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    t: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "t"):
+            object.__setattr__(self, name, _column(name, getattr(self, name)))
+        lengths = {len(self.x), len(self.y), len(self.t)}
+        if len(lengths) > 1:
+            raise GestureError(f"x, y and t differ in length: {len(self.x)}, {len(self.y)}, {len(self.t)}")
+        if not len(self.x):
+            raise GestureError("a gesture needs at least one point, got none")
+        backwards = np.flatnonzero(np.diff(self.t) < 0)
+        if len(backwards):
+            i = int(backwards[0])
+            raise GestureError(f"time runs backwards at point {i + 1}: {self.t[i]:g} ms, then {self.t[i + 1]:g} ms")
+
+    @classmethod
+    def from_points(cls, points: Iterable[Sequence[float]] | np.ndarray) -> Gesture:
+        """Make a gesture of (x, y, t_ms) triples or an [n, 3] array.
+
+        >>> Gesture.from_points([(0.1, 0.5, 0), (0.2, 0.5, 16)]).duration
+        16.0
+        """
+        try:
+            array = np.asarray(points if isinstance(points, np.ndarray) else list(points), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise GestureError(f"points must be (x, y, t) numbers: {error}") from None
+        if array.size == 0:
+            raise GestureError("a gesture needs at least one point, got none")
+        if array.ndim != 2 or array.shape[1] != 3:
+            raise GestureError(f"points must be (x, y, t) triples, got an array of shape {array.shape}")
+        return cls(array[:, 0], array[:, 1], array[:, 2])
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @property
+    def duration(self) -> float:
+        """Milliseconds from the first point to the last."""
+        return float(self.t[-1] - self.t[0])
+
+    def path(self, points: int = PATH_POINTS) -> np.ndarray:
+        """Resample to the encoder's input. Shape: [2, points], float32 in [0, 1]."""
+        return resample(self, points)
+
+
+def as_gesture(points: Gesture | Iterable[Sequence[float]] | np.ndarray) -> Gesture:
+    """Return ``points`` as a Gesture, whatever form they come in."""
+    return points if isinstance(points, Gesture) else Gesture.from_points(points)
+
+
+def resample(gesture: Gesture, points: int = PATH_POINTS) -> np.ndarray:
+    """Resample one gesture, as ``resample_batch`` does. Shape: [2, points] float32."""
+    return resample_batch([gesture], points)[0]
+
+
+def resample_batch(gestures: Sequence[Gesture], points: int = PATH_POINTS) -> np.ndarray:
+    """Bring gestures to 60 Hz, then to ``points`` samples even in index, clipped to the unit square.
+
+    Both steps are linear interpolations, the second between the samples of the first, as the report's
+    encoder reads them. They are composed here, so only the 60 Hz samples that matter are computed. A tap
+    (one point, or no duration) becomes a constant path.
+
+    Returns:
+        [B, 2, points] float32.
+    """
+    if not gestures:
+        return np.zeros((0, 2, points), dtype=np.float32)
+    sizes = np.array([len(gesture) for gesture in gestures])
+    starts = np.cumsum(sizes) - sizes
+    times = np.concatenate([gesture.t - gesture.t[0] for gesture in gestures])
+    xy = np.stack([np.concatenate([gesture.x for gesture in gestures]), np.concatenate([g.y for g in gestures])])
+    duration = times[starts + sizes - 1]  # [B]
+    frames = np.maximum(2, np.rint(duration / FRAME_MS) + 1)  # [B] samples at 60 Hz
+    where = np.linspace(0.0, 1.0, points) * (frames - 1)[:, None]  # [B, points] in units of those samples
+    before = np.minimum(np.floor(where), frames[:, None] - 2)
+    weight = where - before
+    step = (duration / (frames - 1))[:, None]
+    # Gestures are laid end to end on one time axis, a gap apart, so that one sorted search serves them all.
+    origin = np.concatenate([[0.0], np.cumsum(duration[:-1] + FRAME_MS)])
+    axis = times + np.repeat(origin, sizes)
+    ends = origin[:, None] + np.stack([before * step, (before + 1) * step])  # [2, B, points]
+    first, last = starts[:, None], (starts + sizes - 1)[:, None]
+    left = np.clip(np.searchsorted(axis, ends, side="right") - 1, first, last)
+    right = np.minimum(left + 1, last)
+    gap = axis[right] - axis[left]
+    share = np.clip((ends - axis[left]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
+    sample = xy[:, left] * (1 - share) + xy[:, right] * share  # [2 (x, y), 2 (before, after), B, points]
+    path = sample[:, 0] * (1 - weight) + sample[:, 1] * weight  # [2, B, points]
+    return np.clip(path, 0, 1).astype(np.float32).transpose(1, 0, 2)  # [B, 2, points]
+
+
+def _column(name: str, values: object) -> np.ndarray:
+    """Check one coordinate column and return it as a read-only float64 array."""
+    try:
+        column = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise GestureError(f"{name} must be numbers: {error}") from None
+    if column.ndim != 1:
+        raise GestureError(f"{name} must be a flat list of numbers, got shape {column.shape}")
+    bad = np.flatnonzero(~np.isfinite(column))
+    if len(bad):
+        value = float(column[bad[0]])
+        raise GestureError(f"{name}[{int(bad[0])}] is {'NaN' if math.isnan(value) else value}; points must be finite")
+    column.setflags(write=False)
+    return column

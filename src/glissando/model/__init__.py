@@ -1,0 +1,1 @@
+"""The networks of the report (torch), a section per file."""

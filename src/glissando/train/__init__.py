@@ -1,0 +1,1 @@
+"""Training: augmentation, batches, losses and the loops (torch)."""
