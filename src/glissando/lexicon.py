@@ -1,0 +1,287 @@
+"""Words, how frequent each is, and which of its characters a finger types.
+
+Frequencies are bytes, 0 to 255, already logarithmic, as in Android's word lists. A lexicon is read from an
+AOSP ``.combined`` file, a text file with a word per line, a Python mapping, or wordfreq's lists by language.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import math
+import os
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from glissando.errors import LexiconError
+
+# wordfreq's frequencies become bytes by the AOSP rule, 255 (log10 p - LOG_MIN) / LOG_RANGE. The two constants
+# are the straight line through Android's own English bytes (25.8 a decade, r = .85), so that a frequency
+# weight tuned on one kind of list holds on the other.
+LOG_MIN = -9.0
+LOG_RANGE = 9.9
+
+# wordfreq's English tail is noise (foreign words, misspellings): words under this frequency are left out.
+# Chosen on real swipes, see docs/lexicons.md.
+WORDFREQ_CUT = 1e-7
+
+MAX_WORD = 48  # characters; longer lines are not words anyone swipes
+
+# Letters whose key a layout may lack and that Unicode does not decompose onto a neighbour: the hard sign is
+# typed on the soft sign's key (31-key JCUKEN), and so on.
+TYPED_AS = {
+    "ъ": "ь", "ґ": "г", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
+    "ς": "σ",
+}  # fmt: skip
+
+_AOSP_ENTRY = re.compile(r"^ word=([^,\n]*),f=(\d+)(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """A word list.
+
+    Attributes:
+        name: where it comes from, for messages.
+        language: a code such as "en", or "".
+        words: the surface forms, as the user will read them.
+        frequencies: [W] uint8, proportional to the logarithm of the word's frequency.
+    """
+
+    name: str
+    language: str
+    words: tuple[str, ...]
+    frequencies: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not self.words:
+            raise LexiconError(f"lexicon {self.name} has no words")
+        if len(self.words) != len(self.frequencies):
+            raise LexiconError(
+                f"lexicon {self.name}: {len(self.words)} words but {len(self.frequencies)} frequencies"
+            )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def rare(self) -> int:
+        """The byte for a word the list does not know: as rare as its rarest twentieth."""
+        return int(np.percentile(self.frequencies, 5))
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of words and frequencies, the key of what is built from them."""
+        return hashlib.sha256("\n".join(self.words).encode() + self.frequencies.tobytes()).hexdigest()
+
+    def with_words(self, words: Iterable[str], frequency: int | None = None) -> Lexicon:
+        """A lexicon with these words added; those it has are left as they are.
+
+        ``frequency`` is the byte they get, by default that of a rare word.
+        """
+        known = set(self.words)
+        added = tuple(word for word in dict.fromkeys(words) if word not in known)
+        byte = self.rare if frequency is None else frequency
+        if not 0 <= byte <= 255:
+            raise LexiconError(f"a frequency is a byte from 0 to 255, got {byte}")
+        frequencies = np.concatenate([self.frequencies, np.full(len(added), byte, dtype=np.uint8)])
+        return replace(self, words=self.words + added, frequencies=frequencies)
+
+    def spell(self, letters: frozenset[str]) -> list[str]:
+        """For every word, what of it is typed on a layout with these letters. Shape: W strings."""
+        table = {ord(char): "".join(type_character(char, letters)) for char in set().union(*self.words)}
+        return [word.translate(table) for word in self.words]
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, float], *, name: str = "mapping", language: str = "") -> Lexicon:
+        """Make a lexicon of words and how often each was seen; the logarithms are spread over 1 to 255."""
+        words = [word for word in counts if _is_word(word)]
+        bad = [word for word in words if not (math.isfinite(counts[word]) and counts[word] >= 0)]
+        if bad:
+            raise LexiconError(f"{name}: the count of {bad[0]!r} is {counts[bad[0]]}; counts are numbers from 0")
+        logs = np.log10(np.maximum(np.array([counts[word] for word in words], dtype=np.float64), 1e-12))
+        spread = np.ptp(logs) if len(logs) else 0.0
+        # Words that all count the same leave nothing to prefer: a middle byte for each.
+        scaled = (logs - logs.min()) / spread * 254 + 1 if spread > 0 else np.full(len(words), 128.0)
+        return cls(name, language, tuple(words), np.rint(scaled).astype(np.uint8))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Lexicon:
+        """Read a word list: AOSP ``.combined`` or a word per line with an optional count; plain or gzip."""
+        data = _read_bytes(Path(path))
+        key = hashlib.sha256(data).hexdigest()
+        cached = _load_cached(key)
+        if cached is None:
+            try:
+                text = data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise LexiconError(f"{path} is not UTF-8 text: byte {error.start}") from None
+            parse = _parse_aosp if text.startswith("dictionary=") else _parse_lines
+            cached = parse(text, str(path))
+            _save_cached(key, cached)
+        return replace(cached, name=str(path))
+
+    @classmethod
+    def from_language(cls, language: str, *, cut: float = WORDFREQ_CUT) -> Lexicon:
+        """wordfreq's list for a language, without the words rarer than ``cut``."""
+        import wordfreq
+
+        known = wordfreq.available_languages("best")
+        if language not in known:
+            raise LexiconError(f"no word list for language {language!r}; wordfreq has {', '.join(sorted(known))}")
+        key = hashlib.sha256(f"wordfreq {metadata.version('wordfreq')} {language} {cut}".encode()).hexdigest()
+        cached = _load_cached(key)
+        if cached is None:
+            cached = _from_wordfreq(wordfreq.get_frequency_dict(language, "best"), language, cut)
+            _save_cached(key, cached)
+        return cached
+
+
+def load_lexicon(source: str | Path | Mapping[str, float] | Lexicon) -> Lexicon:
+    """Find a lexicon: one given as such, a mapping of counts, a file, or a language code."""
+    if isinstance(source, Lexicon):
+        return source
+    if isinstance(source, Mapping):
+        return Lexicon.from_counts(source)
+    if isinstance(source, Path) or os.sep in source or "." in source:
+        return Lexicon.from_file(source)
+    return Lexicon.from_language(source)
+
+
+def type_character(char: str, letters: frozenset[str]) -> tuple[str, ...]:
+    """The letters that type one character: itself, else its base letter, else none.
+
+    >>> type_character("É", frozenset("e")), type_character("'", frozenset("e"))
+    (('e',), ())
+    """
+    lower = char.lower()
+    for form in (char, lower):
+        if form in letters:
+            return (form,)
+    base = TYPED_AS.get(lower) or unicodedata.normalize("NFKD", lower)
+    return tuple(part for part in base if part in letters)
+
+
+def typed_letters(word: str, letters: frozenset[str]) -> tuple[str, ...]:
+    """The letters a finger visits to write ``word``.
+
+    >>> typed_letters("Café's", frozenset("abcdefs"))
+    ('c', 'a', 'f', 'e', 's')
+    """
+    return tuple(letter for char in word for letter in type_character(char, letters))
+
+
+def _is_word(word: str) -> bool:
+    """Whether a string can be a word: letters (and marks) with apostrophes, hyphens, dots within."""
+    return 0 < len(word) <= MAX_WORD and any(char.isalpha() for char in word) and not any(c.isspace() for c in word)
+
+
+def _read_bytes(path: Path) -> bytes:
+    """The file's bytes, unzipped if it is gzip."""
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise LexiconError(f"{path} is a damaged gzip file: {error}") from None
+    except OSError as error:
+        raise LexiconError(f"cannot read word list {path}: {error.strerror or error}") from None
+
+
+def _parse_aosp(text: str, source: str) -> Lexicon:
+    """Android's format: a header line, then `` word=the,f=222,...``; shortcuts and bigrams are indented deeper."""
+    entries = _AOSP_ENTRY.findall(text)
+    if len(entries) != len(re.findall(r"^ word=", text, re.MULTILINE)):
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.startswith(" word=") and not _AOSP_ENTRY.match(line):
+                raise LexiconError(f"{source}:{number}: expected ' word=...,f=0..255', got {line[:60]!r}")
+    kept = [(word, int(f)) for word, f, rest in entries if _is_word(word) and "not_a_word=true" not in rest]
+    if any(f > 255 for _, f in kept):
+        raise LexiconError(f"{source}: a frequency is over 255")
+    locale = re.search(r"locale=([\w-]+)", text.split("\n", 1)[0])
+    frequencies = np.array([f for _, f in kept], dtype=np.uint8)
+    return Lexicon(source, locale[1].split("_")[0] if locale else "", tuple(word for word, _ in kept), frequencies)
+
+
+def _parse_lines(text: str, source: str) -> Lexicon:
+    """A word per line, optionally followed by white space and a count; ``#`` starts a comment."""
+    counts: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = line.split("#", 1)[0].split()
+        if not fields:
+            continue
+        try:
+            count = float(fields[1]) if len(fields) == 2 else 1.0
+        except ValueError:
+            count = math.nan
+        if len(fields) > 2 or not (math.isfinite(count) and count >= 0) or len(fields[0]) > MAX_WORD:
+            raise LexiconError(f"{source}:{number}: expected a word and an optional count, got {line[:60]!r}")
+        counts[fields[0]] = counts.get(fields[0], 0.0) + count
+    if not any(_is_word(word) for word in counts):
+        raise LexiconError(f"{source} has no words")
+    return Lexicon.from_counts(counts, name=source)
+
+
+def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) -> Lexicon:
+    """wordfreq's words above the cut, digits and symbols left out, as AOSP bytes."""
+    kept = {
+        word: frequency
+        for word, frequency in frequencies.items()
+        if frequency >= cut and _is_word(word) and all(c.isalpha() or c in "'’-" or unicodedata.combining(c) for c in word)
+    }
+    logs = np.log10(np.array(list(kept.values()), dtype=np.float64))
+    bytes_ = np.clip(np.rint(255 * (logs - LOG_MIN) / LOG_RANGE), 0, 255).astype(np.uint8)
+    return Lexicon(f"wordfreq {language}", language, tuple(kept), bytes_)
+
+
+def cache_directory() -> Path:
+    """Where parsed word lists and tries are kept: ``GLISSANDO_CACHE`` or the user's cache directory."""
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glissando"
+    return Path(os.environ.get("GLISSANDO_CACHE") or default)
+
+
+def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays to the cache, whole or not at all; a cache that cannot be written is no error."""
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+
+
+def load_arrays(path: Path) -> dict[str, np.ndarray] | None:
+    """Read arrays from the cache; None where there are none or the file is damaged (it is then made anew)."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, KeyError, EOFError, zlib.error):
+        return None
+    except Exception as error:  # zipfile.BadZipFile, without importing zipfile for it
+        if type(error).__name__ != "BadZipFile":
+            raise
+        return None
+
+
+def _save_cached(key: str, lexicon: Lexicon) -> None:
+    words = np.frombuffer("\n".join(lexicon.words).encode(), dtype=np.uint8)
+    language = np.frombuffer(f"{lexicon.name}\n{lexicon.language}".encode(), dtype=np.uint8)
+    arrays = {"words": words, "frequencies": lexicon.frequencies, "names": language}
+    save_arrays(cache_directory() / f"lexicon-1-{key[:32]}.npz", arrays)
+
+
+def _load_cached(key: str) -> Lexicon | None:
+    arrays = load_arrays(cache_directory() / f"lexicon-1-{key[:32]}.npz")
+    if arrays is None:
+        return None
+    name, language = arrays["names"].tobytes().decode().split("\n")
+    return Lexicon(name, language, tuple(arrays["words"].tobytes().decode().split("\n")), arrays["frequencies"])

@@ -1,0 +1,136 @@
+"""Ranking finished hypotheses by evidence, length and frequency (eq. 3), and the constants that weigh them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glissando.errors import ScoringError
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A word the swipe may mean.
+
+    Attributes:
+        word: the surface form, with its capitals, accents and apostrophes.
+        score: what the ranking sorts by (eq. 3); comparable within one swipe.
+        log_prob: the log-probability of the letters under the emissions, without frequency or length.
+        probability: the share of this candidate among those ranked with it, 0 to 1.
+        letters: what of the word is typed on the layout.
+        frequency: the word's frequency byte.
+    """
+
+    word: str
+    score: float
+    log_prob: float
+    probability: float
+    letters: str
+    frequency: int
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The five constants of the search, and the temperature of the probabilities.
+
+    score = log_prob / length^length_exponent + frequency_weight * byte + length_bonus * length
+    and, while searching, prefixes are kept by
+    log_prob / depth^pruning_exponent + pruning_bonus * depth.
+    """
+
+    length_exponent: float = 0.105  # gamma; these five are the report's English tune
+    frequency_weight: float = 0.050  # lambda_f, per unit of the 0-255 byte
+    length_bonus: float = 2.488  # beta
+    pruning_exponent: float = 0.186  # gamma_p
+    pruning_bonus: float = 1.139  # beta_p
+    temperature: float = 1.0  # divides the scores before the softmax of Candidate.probability
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise ScoringError(f"scoring constant {field.name} must be a finite number, got {value!r}")
+        if self.temperature <= 0:
+            raise ScoringError(f"scoring constant temperature must be positive, got {self.temperature}")
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], source: str = "scoring") -> Scoring:
+        """Read constants; fields left out keep their defaults, unknown ones are an error."""
+        if not isinstance(data, Mapping):
+            raise ScoringError(f"{source}: scoring constants are a JSON object")
+        values = data.get("scoring", data)
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(values) - known) if isinstance(values, Mapping) else ["?"]
+        if unknown:
+            raise ScoringError(f"{source}: no scoring constant {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, float]:
+        """The JSON form that ``from_dict`` reads."""
+        return asdict(self)
+
+
+def packaged_scorings() -> tuple[str, ...]:
+    """Names of the constants that come with the package: language codes and "general"."""
+    folder = resources.files("glissando") / "assets" / "scoring"
+    return tuple(sorted(entry.name.removesuffix(".json") for entry in folder.iterdir() if entry.name.endswith(".json")))
+
+
+def load_scoring(scoring: str | Path | Mapping[str, Any] | Scoring = "auto", language: str = "") -> Scoring:
+    """Find constants: given as such, "auto", a packaged name, or a JSON file.
+
+    "auto" takes those packaged for the lexicon's language, else the general ones.
+    """
+    if isinstance(scoring, Scoring):
+        return scoring
+    if isinstance(scoring, Mapping):
+        return Scoring.from_dict(scoring)
+    name = str(scoring)
+    if name == "auto":
+        name = language if language in packaged_scorings() else "general"
+    if name in packaged_scorings():
+        text = (resources.files("glissando") / "assets" / "scoring" / f"{name}.json").read_text(encoding="utf-8")
+        return Scoring.from_dict(json.loads(text), name)
+    if not (isinstance(scoring, Path) or name.endswith(".json")):
+        raise ScoringError(f"no scoring {name!r}; packaged are auto, {', '.join(packaged_scorings())}; or a .json file")
+    try:
+        data = json.loads(Path(scoring).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScoringError(f"cannot read scoring {name}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ScoringError(f"scoring {name} is not JSON: {error}") from None
+    return Scoring.from_dict(data, name)
+
+
+def score_words(log_prob: np.ndarray, length: np.ndarray, frequency: np.ndarray, scoring: Scoring) -> np.ndarray:
+    """Equation 3 for any number of words.
+
+    Args:
+        log_prob: [...] log-probability of each word's letters, minus the CTC cost.
+        length: [...] letters typed.
+        frequency: [...] frequency bytes; the byte is a logarithm already, so it enters as it is.
+        scoring: the constants.
+
+    Returns:
+        [...] float64 scores, higher is better.
+    """
+    typed = np.maximum(length, 1).astype(np.float64)
+    return (
+        log_prob / typed**scoring.length_exponent
+        + scoring.frequency_weight * frequency.astype(np.float64)
+        + scoring.length_bonus * length
+    )
+
+
+def softmax(scores: Sequence[float] | np.ndarray, temperature: float = 1.0) -> np.ndarray:
+    """Scores to shares that sum to one. Shape: [n] -> [n]."""
+    scaled = np.asarray(scores, dtype=np.float64) / temperature
+    weights = np.exp(scaled - scaled.max()) if len(scaled) else scaled
+    return weights / weights.sum() if len(scaled) else scaled
