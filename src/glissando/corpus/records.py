@@ -1,0 +1,210 @@
+"""One swipe with its word, and our own file format: JSON lines, plain or gzip.
+
+One object per line::
+
+    {"word": "will", "x": [..], "y": [..], "t": [ms, ..], "layout": "qwerty", "session": "..",
+     "canvas_width": 360, "canvas_height": 159.7, "sentence": "..", "key_dist_mean": 0.3,
+     "key_dist_max": 0.5, "source": "how-we-swipe", "language": "en"}
+
+Only word, x, y, t and layout are required; unknown fields are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import reprlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glissando.corpus.lines import LineError, read_objects, replacing, text_for_writing
+from glissando.errors import CorpusError, GestureError
+from glissando.gesture import Gesture
+
+MAX_POINTS = 100_000  # 20 minutes at 83 Hz; a longer one is no swipe and would only cost time
+COORDINATE_DECIMALS = 4  # of x and y in our files: a tenth of a pixel on a phone
+
+
+@dataclass(frozen=True, eq=False)
+class Swipe:
+    """A recorded swipe and the word it was made for.
+
+    Attributes:
+        word: the word, as the corpus writes it (case, accents and punctuation kept).
+        gesture: the points, in the frame of the letter area.
+        layout: name of the layout it was made on; resolved only where keys are needed.
+        session: anonymous person or recording set, None where unknown.
+        canvas_width: width of the letter area in pixels of the source, None where unknown.
+        canvas_height: its height, likewise.
+        sentence: the prompt, None where unknown.
+        key_distance: greatest distance to the word's keys in key widths (key_dist_max), None where not measured.
+        source: where it comes from.
+        language: language code, "" where unknown.
+        key_distance_mean: mean distance to the word's keys in key widths, None where not measured.
+    """
+
+    word: str
+    gesture: Gesture
+    layout: str
+    session: str | None = None
+    canvas_width: float | None = None
+    canvas_height: float | None = None
+    sentence: str | None = None
+    key_distance: float | None = None
+    source: str = ""
+    language: str = ""
+    key_distance_mean: float | None = None
+
+    @property
+    def aspect(self) -> float | None:
+        """Height over width of the letter area, None where unknown."""
+        if self.canvas_width and self.canvas_height:
+            return self.canvas_height / self.canvas_width
+        return None
+
+
+def read_swipes(
+    path: str | Path, *, max_key_distance: float | None = None, limit: int | None = None
+) -> Iterator[Swipe]:
+    """Yield the swipes of one file in our format, in its order and in bounded memory.
+
+    Args:
+        path: JSON lines, plain or gzip.
+        max_key_distance: leave out swipes whose ``key_dist_max`` is greater, in key widths.
+        limit: stop after so many swipes.
+
+    Raises:
+        CorpusError: on the first line that cannot be read; the message names file and line.
+    """
+    found = 0
+    for number, data in read_objects(path):
+        if limit is not None and found >= limit:
+            return
+        try:
+            swipe = swipe_from_dict(data)
+            if max_key_distance is not None and _distance(swipe) > max_key_distance:
+                continue
+        except LineError as error:
+            raise CorpusError(f"{path}:{number}: {error}") from None
+        found += 1
+        yield swipe
+
+
+def write_swipes(path: str | Path, swipes: Iterable[Swipe]) -> int:
+    """Write swipes in our format, gzip where the name ends in .gz, and return how many.
+
+    The file appears when it is complete; after a failure what was there before is untouched.
+    """
+    count = 0
+    with replacing(path) as temporary, text_for_writing(temporary, compress=str(path).endswith(".gz")) as file:
+        for swipe in swipes:
+            file.write(json.dumps(swipe_to_dict(swipe), ensure_ascii=False, separators=(",", ":")) + "\n")
+            count += 1
+    return count
+
+
+def swipe_from_dict(data: dict[str, Any]) -> Swipe:
+    """Check one JSON object of our format and make it a Swipe."""
+    word = _text(data, "word", required=True)
+    layout = _text(data, "layout", required=True)
+    if not word or not layout:
+        raise LineError("word and layout must not be empty")
+    return Swipe(
+        word=word,
+        gesture=gesture_from_columns(*(_column(data, name) for name in ("x", "y", "t"))),
+        layout=layout,
+        session=_text(data, "session"),
+        canvas_width=_number(data, "canvas_width"),
+        canvas_height=_number(data, "canvas_height"),
+        sentence=_text(data, "sentence"),
+        key_distance=_number(data, "key_dist_max"),
+        source=_text(data, "source") or "",
+        language=_text(data, "language") or "",
+        key_distance_mean=_number(data, "key_dist_mean"),
+    )
+
+
+def swipe_to_dict(swipe: Swipe) -> dict[str, Any]:
+    """The JSON object of a swipe in our format."""
+    data: dict[str, Any] = {
+        "word": swipe.word,
+        "x": np.round(swipe.gesture.x, COORDINATE_DECIMALS).tolist(),
+        "y": np.round(swipe.gesture.y, COORDINATE_DECIMALS).tolist(),
+        "t": [int(t) if t.is_integer() else round(t, 3) for t in swipe.gesture.t.tolist()],
+        "layout": swipe.layout,
+        "session": swipe.session,
+        "canvas_width": swipe.canvas_width,
+        "canvas_height": swipe.canvas_height,
+    }
+    optional = {
+        "sentence": swipe.sentence,
+        "key_dist_mean": swipe.key_distance_mean,
+        "key_dist_max": swipe.key_distance,
+        "source": swipe.source,
+        "language": swipe.language,
+    }
+    return data | {name: value for name, value in optional.items() if value not in (None, "")}
+
+
+def gesture_from_columns(x: list[Any], y: list[Any], t: list[Any]) -> Gesture:
+    """Make a Gesture of JSON lists; strings and booleans are no numbers."""
+    if max(len(x), len(y), len(t)) > MAX_POINTS:
+        raise LineError(f"{max(len(x), len(y), len(t)):,} points; a swipe has at most {MAX_POINTS:,}")
+    for name, column in (("x", x), ("y", y), ("t", t)):
+        kinds = set(map(type, column)) - {int, float}
+        if kinds:
+            raise LineError(f"{name} must hold numbers only, got {', '.join(sorted(kind.__name__ for kind in kinds))}")
+    try:
+        return Gesture(x, y, t)  # type: ignore[arg-type]  # the Gesture makes arrays of them
+    except GestureError as error:
+        raise LineError(str(error)) from None
+
+
+def _distance(swipe: Swipe) -> float:
+    """The stored key distance, which a filter by it needs."""
+    if swipe.key_distance is None:
+        raise LineError("no key_dist_max to filter by; `glissando corpus filter` measures it")
+    return swipe.key_distance
+
+
+def _column(data: dict[str, Any], name: str) -> list[Any]:
+    """A required list of numbers."""
+    value = data.get(name)
+    if not isinstance(value, list):
+        raise LineError(f"{name} must be a list of numbers, got {_shown(data, name)}")
+    return value
+
+
+def _text(data: dict[str, Any], name: str, *, required: bool = False) -> str | None:
+    """A text field that can be written as UTF-8 again; null counts as absent."""
+    value = data.get(name)
+    if value is None and not required:
+        return None
+    if not isinstance(value, str):
+        raise LineError(f"{name} must be text, got {_shown(data, name)}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise LineError(f"{name} holds half a character (a lone surrogate): {reprlib.repr(value)}") from None
+    return value
+
+
+def _number(data: dict[str, Any], name: str) -> float | None:
+    """An optional finite number, not negative."""
+    value = data.get(name)
+    if value is None:
+        return None
+    if type(value) not in (int, float):
+        raise LineError(f"{name} must be a number, got {_shown(data, name)}")
+    if not 0 <= value < 1e15 or not math.isfinite(value):
+        raise LineError(f"{name} must be a finite number, not negative, got {reprlib.repr(value)}")
+    return value
+
+
+def _shown(data: dict[str, Any], name: str) -> str:
+    """What a field holds, for an error message."""
+    return reprlib.repr(data[name]) if name in data else "nothing"
