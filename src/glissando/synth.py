@@ -1,0 +1,207 @@
+"""Swipes made for a word on a layout: the smoothest path through its keys, at a human pace.
+
+The path minimises jerk (Flash & Hogan 1985) among all that pass the key centres at given times; the times
+come from the line term of Cao & Zhai 2007. Good for demos, tests and figures. It is too regular to train
+on alone; that is what ``glissando.train.generator`` is for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glissando.errors import LayoutError
+from glissando.gesture import Gesture
+from glissando.layout import Layout
+from glissando.lexicon import typed_letters
+
+WIDTH_MM = 63.0  # letter area of a phone in portrait, ten keys of 6.3 mm
+RATE_HZ = 60.0  # the modal sampling rate of phones
+DWELL_MS = 120.0  # rest on a doubled letter
+TAP_MS = 80.0  # a word of one letter
+
+# Spread of what people do, as standard deviations at noise 1. Offsets are per axis, in key widths.
+START_OFFSET = 0.24  # touch-down
+VIA_OFFSET = 0.16  # letters between the ends
+END_OFFSET = 0.30  # lift-off
+OVERSHOOT = 0.20  # mean and spread of the way past the last key, along the track
+SPEED_SPREAD = 0.33  # of the logarithm of a person's pace
+LEG_SPREAD = 0.20  # of the logarithm of one leg's share
+
+
+def leg_durations(points: np.ndarray, aspect: float, width_mm: float = WIDTH_MM) -> np.ndarray:
+    """Milliseconds for every straight leg, the line term of Cao & Zhai: 68.8 L^0.469, L in mm.
+
+    Args:
+        points: [..., L, 2] points in fractions of the letter area.
+        aspect: height over width of the letter area.
+        width_mm: its width.
+
+    Returns:
+        [..., L - 1].
+    """
+    legs = np.diff(np.asarray(points, dtype=np.float64), axis=-2) * (width_mm, width_mm * aspect)
+    return 68.8 * np.hypot(legs[..., 0], legs[..., 1]) ** 0.469
+
+
+def quintic_spline(points: np.ndarray, durations: np.ndarray) -> np.ndarray:
+    """Fit the minimum-jerk curve through points at given times, at rest at both ends.
+
+    Without jerk's sixth derivative there are quintics between the points; where the curve is only told to
+    pass, all but the fifth derivative go on smoothly. So each inner point has two unknowns, velocity and
+    acceleration, and two equations: jerk and snap are the same on both sides.
+
+    Args:
+        points: [..., L, D] with L >= 2; leading axes are a batch.
+        durations: [..., L - 1] time of each leg, positive.
+
+    Returns:
+        [..., L - 1, 6, D] coefficients of each leg in powers of the time since its start.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    duration = np.asarray(durations, dtype=np.float64)
+    scale = duration.mean(axis=-1)[..., None, None]  # times near one keep the system well conditioned
+    h = duration[..., None] / scale  # [..., L - 1, 1]
+    step = np.diff(points, axis=-2)
+    velocity, acceleration = np.zeros_like(points), np.zeros_like(points)
+    inner = points.shape[-2] - 2
+    if inner:
+        rates = np.linalg.solve(_continuity(h[..., 0]), _jumps(step, h))  # [..., 2 * inner, D]
+        velocity[..., 1:-1, :], acceleration[..., 1:-1, :] = rates[..., :inner, :], rates[..., inner:, :]
+    v0, v1 = velocity[..., :-1, :], velocity[..., 1:, :]
+    a0, a1 = acceleration[..., :-1, :], acceleration[..., 1:, :]
+    cubic = 10 * step / h**3 - (6 * v0 + 4 * v1) / h**2 - (3 * a0 - a1) / (2 * h)
+    quartic = -15 * step / h**4 + (8 * v0 + 7 * v1) / h**3 + (3 * a0 - 2 * a1) / (2 * h**2)
+    fifth = 6 * step / h**5 - 3 * (v0 + v1) / h**4 - (a0 - a1) / (2 * h**3)
+    powers = np.stack([points[..., :-1, :], v0, a0 / 2, cubic, quartic, fifth], axis=-2)  # [..., L - 1, 6, D]
+    return powers / scale[..., None] ** np.arange(6)[:, None]
+
+
+def _continuity(h: np.ndarray) -> np.ndarray:
+    """Left side of the spline's system: jerk before minus after, then snap, at each inner point.
+
+    Args:
+        h: [..., L - 1] durations.
+
+    Returns:
+        [..., 2 m, 2 m] with m = L - 2, acting on m velocities followed by m accelerations.
+    """
+    before, after = h[..., :-1], h[..., 1:]  # [..., m]
+    # Per quantity: what the left neighbour, the point itself and the right neighbour weigh.
+    jerk_v = (-24 / before**2, -36 / before**2 + 36 / after**2, 24 / after**2)
+    jerk_a = (-3 / before, 9 / before + 9 / after, -3 / after)
+    snap_v = (-168 / before**3, -192 / before**3 - 192 / after**3, -168 / after**3)
+    snap_a = (-24 / before**2, 36 / before**2 - 36 / after**2, 24 / after**2)
+    upper = np.concatenate([_tridiagonal(*jerk_v), _tridiagonal(*jerk_a)], axis=-1)
+    lower = np.concatenate([_tridiagonal(*snap_v), _tridiagonal(*snap_a)], axis=-1)
+    return np.concatenate([upper, lower], axis=-2)
+
+
+def _jumps(step: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Right side of the spline's system. Shape: [..., L - 1, D], [..., L - 1, 1] -> [..., 2 m, D]."""
+    jerk, snap = 60 * step / h**3, 360 * step / h**4
+    return np.concatenate([jerk[..., 1:, :] - jerk[..., :-1, :], -snap[..., 1:, :] - snap[..., :-1, :]], axis=-2)
+
+
+def _tridiagonal(left: np.ndarray, centre: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Three diagonals of [..., m] as matrices [..., m, m]; the ends' outer neighbours are at rest and drop out."""
+    m = centre.shape[-1]
+    matrix = np.zeros((*centre.shape, m))
+    at = np.arange(m)
+    matrix[..., at, at] = centre
+    matrix[..., at[1:], at[:-1]] = left[..., 1:]
+    matrix[..., at[:-1], at[1:]] = right[..., :-1]
+    return matrix
+
+
+def evaluate_spline(coefficients: np.ndarray, durations: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Read one spline at times since its start. Shape: [L - 1, 6, D], [L - 1], [n] -> [n, D]."""
+    knots = np.concatenate([[0.0], np.cumsum(durations)])
+    leg = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(durations) - 1)
+    powers = (times - knots[leg])[:, None] ** np.arange(6)  # [n, 6]
+    return np.einsum("np,npd->nd", powers, coefficients[leg])
+
+
+def minimum_jerk(
+    points: np.ndarray, durations: np.ndarray, rate_hz: float = RATE_HZ
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sample the smoothest path through points, at rest at both ends and wherever a point is repeated.
+
+    Args:
+        points: [L, 2], L >= 2.
+        durations: [L - 1] milliseconds of each leg, positive.
+        rate_hz: samples per second; the end is a sample too.
+
+    Returns:
+        x [n], y [n] and t [n] in milliseconds.
+    """
+    points, durations = np.asarray(points, dtype=np.float64), np.asarray(durations, dtype=np.float64)
+    knots = np.concatenate([[0.0], np.cumsum(durations)])
+    times = np.append(np.arange(0.0, knots[-1] - 1e-6, 1000 / rate_hz), knots[-1])
+    still = np.all(points[1:] == points[:-1], axis=1)
+    xy = points[np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(points) - 1)]  # where it rests
+    for first, last in _moves(still):
+        during = (times >= knots[first]) & (times <= knots[last])
+        legs = durations[first:last]
+        spline = quintic_spline(points[first : last + 1], legs)
+        xy[during] = evaluate_spline(spline, legs, times[during] - knots[first])
+    return xy[:, 0], xy[:, 1], times
+
+
+def _moves(still: np.ndarray) -> list[tuple[int, int]]:
+    """First and last point of every stretch of legs without a rest. Shape: [L - 1] bool."""
+    edges = np.diff(np.concatenate([[1], still.astype(int), [1]]))
+    return list(zip(np.flatnonzero(edges == -1).tolist(), np.flatnonzero(edges == 1).tolist(), strict=True))
+
+
+def swipe(
+    word: str,
+    layout: Layout,
+    rng: np.random.Generator | None = None,
+    noise: float = 1.0,
+    width_mm: float = WIDTH_MM,
+) -> Gesture:
+    """Make a swipe for a word: rests on doubled letters, a short tap for one letter.
+
+    Args:
+        word: characters without a key are typed or skipped as in a lexicon.
+        layout: where the keys are.
+        rng: where human noise (missed centres, overshoot, pace) comes from; without it the swipe is exact.
+        noise: how much of it, 1 being what people do.
+        width_mm: width of the letter area; a wider keyboard takes longer.
+    """
+    points = word_points(word, layout)
+    moved = np.append(True, np.any(points[1:] != points[:-1], axis=1))
+    durations = np.where(moved[1:], leg_durations(points, layout.aspect, width_mm), DWELL_MS)
+    if rng is not None:
+        points = _miss(points[moved], layout, rng, noise)[np.cumsum(moved) - 1]
+        pace = rng.normal(0, SPEED_SPREAD) + rng.normal(0, LEG_SPREAD, len(durations))
+        durations = durations * np.exp(noise * pace)
+    if len(points) == 1:
+        points, durations = np.repeat(points, 2, axis=0), np.array([TAP_MS])
+    return Gesture(*minimum_jerk(points, durations))
+
+
+def word_points(word: str, layout: Layout) -> np.ndarray:
+    """Key centres a finger visits for a word; of several keys with one letter the nearest. Shape: [L, 2] float64."""
+    letters = typed_letters(word, frozenset(layout.letters))
+    if not letters:
+        raise LayoutError(f"layout {layout.name!r} has no key for any letter of {word!r}")
+    scale = np.array([1.0, layout.aspect])
+    path = [layout.centres[layout.keys_of[letters[0]][0]]]
+    for letter in letters[1:]:
+        choices = layout.centres[list(layout.keys_of[letter])]
+        path.append(choices[np.argmin((((choices - path[-1]) * scale) ** 2).sum(axis=1))])
+    return np.array(path, dtype=np.float64)
+
+
+def _miss(points: np.ndarray, layout: Layout, rng: np.random.Generator, noise: float) -> np.ndarray:
+    """Move key centres to where a finger goes instead. Shape: [L, 2] -> [L, 2]."""
+    spread = np.full((len(points), 1), VIA_OFFSET)
+    spread[-1], spread[0] = END_OFFSET, START_OFFSET
+    scale = np.array([1.0, layout.aspect])
+    track = (points[-1] - points[-2]) * scale if len(points) > 1 else np.zeros(2)
+    past = rng.normal(OVERSHOOT, OVERSHOOT) * track / max(float(np.hypot(*track)), 1e-9)
+    offset = spread * rng.standard_normal(points.shape)  # in key widths
+    offset[-1] += past
+    width = 2 * float(np.median([key.rx for key in layout.keys]))
+    return points + noise * offset * width / scale
