@@ -1,3 +1,45 @@
-"""glissando: a finger's path across any keyboard, and the word it says."""
+"""glissando: a finger's path across any keyboard, and the word it says.
+
+>>> import glissando
+>>> keyboard = glissando.load("qwerty", language="en")  # doctest: +SKIP
+>>> keyboard.decode(points, k=5)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from glissando.errors import GlissandoError
+    from glissando.gesture import Gesture
+    from glissando.keyboard import Keyboard, load
+    from glissando.layout import Layout
+    from glissando.lexicon import Lexicon
+    from glissando.scoring import Candidate, Scoring
+    from glissando.shark2 import Shark2
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Candidate", "Gesture", "GlissandoError", "Keyboard", "Layout", "Lexicon", "Scoring", "Shark2", "__version__", "load",
+]  # fmt: skip
+
+# Names are fetched when first used: training imports this package on machines without numba or onnxruntime.
+_HOMES = {
+    "Candidate": "scoring",
+    "Gesture": "gesture",
+    "GlissandoError": "errors",
+    "Keyboard": "keyboard",
+    "Layout": "layout",
+    "Lexicon": "lexicon",
+    "Scoring": "scoring",
+    "Shark2": "shark2",
+    "load": "keyboard",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'glissando' has no attribute {name!r}")
+    return getattr(import_module(f"glissando.{_HOMES[name]}"), name)

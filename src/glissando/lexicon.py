@@ -202,12 +202,14 @@ def _parse_aosp(text: str, source: str) -> Lexicon:
         for number, line in enumerate(text.split("\n"), 1):
             if line.startswith(" word=") and not _AOSP_ENTRY.match(line):
                 raise LexiconError(f"{source}:{number}: expected ' word=...,f=0..255', got {line[:60]!r}")
-    kept = [(word, int(f)) for word, f, rest in entries if _is_word(word) and "not_a_word=true" not in rest]
-    if any(f > 255 for _, f in kept):
+    kept: dict[str, int] = {}
+    for word, frequency, rest in entries:
+        if _is_word(word) and "not_a_word=true" not in rest:
+            kept[word] = max(int(frequency), kept.get(word, 0))
+    if any(frequency > 255 for frequency in kept.values()):
         raise LexiconError(f"{source}: a frequency is over 255")
-    locale = re.search(r"locale=([\w-]+)", text.split("\n", 1)[0])
-    frequencies = np.array([f for _, f in kept], dtype=np.uint8)
-    return Lexicon(source, locale[1].split("_")[0] if locale else "", tuple(word for word, _ in kept), frequencies)
+    locale = re.search(r"locale=([^\W_]+)", text.split("\n", 1)[0])
+    return Lexicon(source, locale[1] if locale else "", tuple(kept), np.array(list(kept.values()), dtype=np.uint8))
 
 
 def _parse_lines(text: str, source: str) -> Lexicon:

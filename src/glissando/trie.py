@@ -1,0 +1,165 @@
+"""A lexicon on a layout's letters, as flat arrays that a beam can walk.
+
+Nodes are numbered breadth first, so the children of a node are neighbours and one array of offsets
+finds them. Words that are typed alike ("its", "it's") end at the same node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from glissando.errors import LexiconError
+from glissando.lexicon import Lexicon, cache_directory, load_arrays, save_arrays
+
+MAX_DEPTH = 255  # depths are stored as bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Trie:
+    """The prefixes of a lexicon. M nodes, W words; node 0 is the root.
+
+    Attributes:
+        letters: the alphabet; labels are indices into it.
+        children: [M + 1] int32; the children of node i are children[i] up to children[i + 1].
+        labels: [M] uint8, the letter on the edge into each node.
+        depths: [M] uint8, letters from the root.
+        endings: [M + 1] int32; the words ending at node i are words[endings[i]:endings[i + 1]].
+        words: [W] int32 indices into the lexicon, by node, most frequent first.
+    """
+
+    letters: tuple[str, ...]
+    children: np.ndarray
+    labels: np.ndarray
+    depths: np.ndarray
+    endings: np.ndarray
+    words: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the arrays take."""
+        return sum(array.nbytes for array in (self.children, self.labels, self.depths, self.endings, self.words))
+
+    def find(self, typed: str) -> int:
+        """The node that a string of letters leads to, or -1."""
+        node = 0
+        for letter in typed:
+            low, high = int(self.children[node]), int(self.children[node + 1])
+            match = [c for c in range(low, high) if self.letters[self.labels[c]] == letter]
+            if not match:
+                return -1
+            node = match[0]
+        return node
+
+
+def build_trie(lexicon: Lexicon, letters: tuple[str, ...]) -> Trie:
+    """Build the trie of a lexicon typed on these letters, or fetch it from the cache.
+
+    Args:
+        lexicon: the words; those with no typed letter are left out.
+        letters: the distinct letters of the layout, whose order gives the labels.
+    """
+    if len(set(letters)) != len(letters):
+        raise LexiconError("the letters of a trie must be distinct")
+    key = hashlib.sha256(("".join(letters) + "\n" + lexicon.digest).encode()).hexdigest()
+    path = cache_directory() / f"trie-1-{key[:32]}.npz"
+    arrays = load_arrays(path)
+    if arrays is None:
+        arrays = _build_arrays(lexicon, letters)
+        save_arrays(path, arrays)
+    return Trie(letters=letters, **arrays)
+
+
+def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """The trie's arrays, built."""
+    typed = lexicon.spell(frozenset(letters))
+    lengths = np.array([len(word) for word in typed], dtype=np.int64)
+    if lengths.max() == 0:
+        raise LexiconError(f"no word of lexicon {lexicon.name} can be typed on the letters {''.join(letters)[:40]}")
+    if lengths.max() > MAX_DEPTH:
+        raise LexiconError(f"lexicon {lexicon.name}: a word has more than {MAX_DEPTH} letters")
+    codes = np.frombuffer("".join(typed).encode("utf-32-le"), dtype=np.uint32)
+    alphabet = np.array([ord(letter) for letter in letters], dtype=np.uint32)
+    order = np.argsort(alphabet)
+    labels = order[np.searchsorted(alphabet[order], codes)].astype(np.uint8)  # [letters in all]
+    # Most frequent first, so that words sharing a node come out in that order.
+    words = np.argsort(-lexicon.frequencies.astype(np.int64), kind="stable")
+    words = words[lengths[words] > 0]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    first, sibling, label, end = _insert(labels, offsets, words)
+    children, renumbered, node_of = _number_breadth_first(first, sibling, label)
+    ends = node_of[end]  # [W] node of each word, in the order of `words`
+    by_node = np.argsort(ends, kind="stable")
+    endings = np.searchsorted(ends[by_node], np.arange(len(renumbered) + 1)).astype(np.int32)
+    return {
+        "children": children,
+        "labels": renumbered,
+        "depths": _depths(children),
+        "endings": endings,
+        "words": words[by_node].astype(np.int32),
+    }
+
+
+@numba.njit(cache=True)
+def _insert(labels, offsets, words):  # type: ignore[no-untyped-def]
+    """Insert words one by one into a trie of linked children; returns its arrays and each word's node."""
+    capacity = len(labels) + 1
+    first = np.zeros(capacity, np.int32)
+    sibling = np.zeros(capacity, np.int32)
+    label = np.zeros(capacity, np.uint8)
+    end = np.zeros(len(words), np.int32)
+    count = 1
+    for w in range(len(words)):
+        node = 0
+        for i in range(offsets[words[w]], offsets[words[w] + 1]):
+            child = first[node]
+            while child != 0 and label[child] != labels[i]:
+                child = sibling[child]
+            if child == 0:
+                child = count
+                count += 1
+                label[child] = labels[i]
+                sibling[child] = first[node]
+                first[node] = child
+            node = child
+        end[w] = node
+    return first[:count], sibling[:count], label[:count], end
+
+
+@numba.njit(cache=True)
+def _number_breadth_first(first, sibling, label):  # type: ignore[no-untyped-def]
+    """Renumber nodes breadth first: offsets of the children, labels, and each old node's new number."""
+    nodes = len(first)
+    queue = np.zeros(nodes, np.int32)
+    children = np.zeros(nodes + 1, np.int32)
+    renumbered = np.zeros(nodes, np.uint8)
+    node_of = np.zeros(nodes, np.int32)
+    filled = 1
+    for new in range(nodes):
+        old = queue[new]
+        node_of[old] = new
+        renumbered[new] = label[old]
+        children[new] = filled
+        child = first[old]
+        while child != 0:
+            queue[filled] = child
+            filled += 1
+            child = sibling[child]
+    children[nodes] = filled
+    return children, renumbered, node_of
+
+
+@numba.njit(cache=True)
+def _depths(children):  # type: ignore[no-untyped-def]
+    """Depth of every node. Shape: [M + 1] -> [M] uint8."""
+    depths = np.zeros(len(children) - 1, np.uint8)
+    for node in range(len(depths)):
+        for child in range(children[node], children[node + 1]):
+            depths[child] = depths[node] + 1
+    return depths
