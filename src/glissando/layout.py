@@ -10,8 +10,8 @@ import json
 import math
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,13 @@ import numpy as np
 from glissando.errors import LayoutError
 
 MAX_KEYS = 64  # K_max of the exported encoder
+MAX_BYTES = 1_000_000  # of a layout file; one with 64 keys takes about 6,000
+ROW_HEIGHT = 0.40 / 3  # of the letter area's width: swipe.futo.org's QWERTY, 426 x 170.4 pixels, three rows
+SAME_PLACE = 1e-4  # of the letter area: keys nearer than this in x and in y are one key to a finger
+GAPS = (" ", "_")
+
+# The names by which public corpora call layouts that are built in under another name.
+ALIASES = {"jcuken_default": "jcuken", "jcuken_extra": "jcuken33"}
 
 
 @dataclass(frozen=True)
@@ -48,22 +55,29 @@ class Layout:
     name: str
     keys: tuple[Key, ...]
     language: str = ""
-    aspect: float = 0.40  # swipe.futo.org's QWERTY, 426 x 170.4 pixels
+    aspect: float = 0.40
 
     def __post_init__(self) -> None:
+        for field, text in (("name", self.name), ("language", self.language)):
+            if not isinstance(text, str) or not text.isprintable():
+                raise LayoutError(f"a layout's {field} must be printable text, got {_shown(text)}")
+        object.__setattr__(self, "keys", tuple(self.keys))
         if not self.keys:
             raise LayoutError(f"layout {self.name!r} has no keys")
         if len(self.keys) > MAX_KEYS:
             raise LayoutError(f"layout {self.name!r} has {len(self.keys)} keys; at most {MAX_KEYS} are possible")
-        if not (math.isfinite(self.aspect) and self.aspect > 0):
-            raise LayoutError(f"layout {self.name!r}: aspect must be a positive number, got {self.aspect}")
+        if not 0.05 <= _number(f"layout {self.name!r}: aspect", self.aspect) <= 20:
+            raise LayoutError(f"layout {self.name!r}: aspect must lie between 0.05 and 20, got {self.aspect}")
         for key in self.keys:
             _check_key(self.name, key)
+        _check_places(self.name, self.keys)
 
     @cached_property
     def centres(self) -> np.ndarray:
-        """Key centres. Shape: [K, 2] float32."""
-        return np.array([(key.cx, key.cy) for key in self.keys], dtype=np.float32)
+        """Key centres. Shape: [K, 2] float32, read-only."""
+        centres = np.array([(key.cx, key.cy) for key in self.keys], dtype=np.float32)
+        centres.setflags(write=False)
+        return centres
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
@@ -93,61 +107,77 @@ class Layout:
     def from_rows(
         cls,
         name: str,
-        rows: Sequence[str],
+        rows: Sequence[str | Sequence[str]],
         *,
         stagger: Sequence[float] | float | None = None,
+        pitch: Sequence[float] | None = None,
+        heights: Sequence[float] | None = None,
         language: str = "",
         aspect: float | None = None,
     ) -> Layout:
-        """Lay out rows of letters on a grid that fills the unit square.
+        """Lay out rows of letters so that they fill the unit square.
 
-        Every key is as wide as the widest row allows, and rows share the height evenly. A space or an
-        underscore leaves a gap the width of one key.
+        The widest row fills the width and sets the unit, one key width; rows share the height evenly. A
+        space or an underscore leaves a gap the width of one key.
 
         Args:
             name: the layout's name.
-            rows: letters row by row, "qwertyuiop", "asdfghjkl", "zxcvbnm".
+            rows: letters row by row, "qwertyuiop", "asdfghjkl", "zxcvbnm"; a row may also be a list of letters.
             stagger: where each row starts, in key widths from the left; one number shifts each row by that
                 much more than the one above. By default rows are centred.
+            pitch: how wide each row's keys are, in key widths; by default all are 1.
+            heights: how high each row is, relative to the others.
             language: a language code such as "en".
-            aspect: height over width; by default keys are 1.33 times as high as wide, a phone's keys.
+            aspect: height over width of the letter area; by default 0.133 for each row, a phone's.
         """
-        cells = [[char for char in unicodedata.normalize("NFC", row)] for row in rows]
-        if not any(cells):
-            raise LayoutError(f"layout {name!r} has no keys")
-        starts = _row_starts(name, cells, stagger)
-        width = max(start + len(row) for start, row in zip(starts, cells, strict=True))
+        cells = _row_cells(name, rows)
+        pitches = _per_row(name, "pitch", pitch, len(cells))
+        starts = _row_starts(name, cells, pitches, stagger)
+        width = max(start + size * len(row) for start, size, row in zip(starts, pitches, cells, strict=True))
+        tall = _per_row(name, "heights", heights, len(cells))
         keys = [
-            Key(char.lower(), (start + column + 0.5) / width, (r + 0.5) / len(cells), 0.5 / width, 0.5 / len(cells))
-            for r, (start, row) in enumerate(zip(starts, cells, strict=True))
-            for column, char in enumerate(row)
-            if char not in " _"
+            Key(
+                letter,
+                (starts[r] + pitches[r] * (column + 0.5)) / width,
+                (sum(tall[:r]) + tall[r] / 2) / sum(tall),
+                pitches[r] / 2 / width,
+                tall[r] / 2 / sum(tall),
+            )
+            for r, row in enumerate(cells)
+            for column, letter in enumerate(row)
+            if letter not in GAPS
         ]
-        return cls(name, tuple(keys), language, aspect or 1.33 * len(cells) / width)
+        return cls(name, tuple(keys), language, ROW_HEIGHT * len(cells) if aspect is None else aspect)
 
     @classmethod
     def from_dict(cls, data: Any, source: str = "layout") -> Layout:
-        """Read the JSON form: ``{"name", "keys": [{"letter", "cx", "cy", "rx", "ry"}]}``."""
-        if not isinstance(data, dict) or not isinstance(data.get("keys"), list):
-            raise LayoutError(f"{source}: a layout is an object with a list 'keys'")
-        keys = []
-        for index, entry in enumerate(data["keys"]):
-            try:
-                sizes = [float(entry[field]) for field in ("cx", "cy", "rx", "ry")]
-                keys.append(Key(unicodedata.normalize("NFC", str(entry["letter"])).lower(), *sizes))
-            except (TypeError, KeyError, ValueError) as error:
-                raise LayoutError(f"{source}: key {index} needs letter, cx, cy, rx, ry as numbers ({error!r})") from None
-        try:
-            aspect = float(data.get("aspect") or 0.40)
-        except (TypeError, ValueError):
-            raise LayoutError(f"{source}: aspect must be a number, got {data['aspect']!r}") from None
-        return cls(str(data.get("name") or source), tuple(keys), str(data.get("language") or ""), aspect)
+        """Read the JSON form: ``{"name", "keys": [{"letter", "cx", "cy", "rx", "ry"}]}``.
+
+        Instead of keys it may hold what ``from_rows`` takes: ``{"name", "rows": ["qwertyuiop", ...], "stagger"}``.
+        """
+        if not isinstance(data, dict):
+            raise LayoutError(f"{source}: a layout is a JSON object, got {type(data).__name__}")
+        name = _text(source, "name", data.get("name")) or Path(source).stem
+        language = _text(source, "language", data.get("language"))
+        aspect = None if data.get("aspect") is None else _number(f"{source}: aspect", data["aspect"])
+        keys, rows = data.get("keys"), data.get("rows")
+        if isinstance(keys, list) and rows is None:
+            layout = cls(name, tuple(_key(f"{source}: key {i}", entry) for i, entry in enumerate(keys)), language)
+            return replace(layout, aspect=ROW_HEIGHT * len(layout.rows) if aspect is None else aspect)
+        if isinstance(rows, list) and keys is None:
+            shape = {field: data.get(field) for field in ("stagger", "pitch", "heights")}
+            return cls.from_rows(name, rows, **shape, language=language, aspect=aspect)
+        raise LayoutError(f"{source}: a layout holds either a list 'keys' or a list 'rows'")
 
     @classmethod
     def from_json(cls, path: str | Path) -> Layout:
         """Read a layout file."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            with Path(path).open("rb") as file:
+                content = file.read(MAX_BYTES + 1)
+            if len(content) > MAX_BYTES:
+                raise LayoutError(f"layout {path} is larger than {MAX_BYTES:,} bytes")
+            data = json.loads(content.decode("utf-8-sig"))
         except OSError as error:
             raise LayoutError(f"cannot read layout {path}: {error.strerror or error}") from None
         except (ValueError, RecursionError) as error:
@@ -161,7 +191,7 @@ class Layout:
             "language": self.language,
             "aspect": self.aspect,
             "letters": "".join(sorted(set(self.letters))),
-            "keys": [vars(key) for key in self.keys],
+            "keys": [dict(vars(key)) for key in self.keys],
         }
 
 
@@ -172,23 +202,31 @@ def builtin_layouts() -> tuple[str, ...]:
 
 
 def load_layout(layout: str | Path | Layout) -> Layout:
-    """Find a layout: one given as such, a built-in name, or the path of a JSON file."""
+    """Find a layout: one given as such, a built-in name (or a corpus's name for it), or the path of a JSON file."""
     if isinstance(layout, Layout):
         return layout
-    name = str(layout)
+    name = ALIASES.get(str(layout), str(layout))
     if name in builtin_layouts():
-        text = (resources.files("glissando") / "assets" / "layouts" / f"{name}.json").read_text(encoding="utf-8")
-        return Layout.from_dict(json.loads(text), name)
+        return _builtin(name)
     if isinstance(layout, Path) or name.endswith(".json"):
         return Layout.from_json(layout)
     raise LayoutError(f"no layout {name!r}; built in are {', '.join(builtin_layouts())}; a file must end in .json")
 
 
+@cache
+def _builtin(name: str) -> Layout:
+    """Read a packaged layout, once."""
+    text = (resources.files("glissando") / "assets" / "layouts" / f"{name}.json").read_text(encoding="utf-8")
+    return Layout.from_dict(json.loads(text), name)
+
+
 def _check_key(layout: str, key: Key) -> None:
     """Refuse a key that is no place on a keyboard."""
-    sizes = (key.cx, key.cy, key.rx, key.ry)
-    if len(key.letter) != 1 or key.letter.isspace():
-        raise LayoutError(f"layout {layout!r}: a key carries one character, got {key.letter!r}")
+    if not isinstance(key.letter, str) or len(key.letter) != 1 or key.letter.isspace() or not key.letter.isprintable():
+        raise LayoutError(f"layout {layout!r}: a key carries one visible character, got {_shown(key.letter)}")
+    if key.letter != _fold(key.letter):
+        raise LayoutError(f"layout {layout!r}: key {key.letter!r} must be in lower case and in Unicode's NFC")
+    sizes = [_number(f"layout {layout!r}: key {key.letter!r}", size) for size in (key.cx, key.cy, key.rx, key.ry)]
     if not all(math.isfinite(size) for size in sizes):
         raise LayoutError(f"layout {layout!r}: key {key.letter!r} has a size that is not finite: {sizes}")
     if not (0 <= key.cx <= 1 and 0 <= key.cy <= 1):
@@ -197,15 +235,89 @@ def _check_key(layout: str, key: Key) -> None:
         raise LayoutError(f"layout {layout!r}: key {key.letter!r} needs half sizes in (0, 1], got {key.rx}, {key.ry}")
 
 
-def _row_starts(name: str, rows: Sequence[Sequence[str]], stagger: Sequence[float] | float | None) -> list[float]:
+def _check_places(layout: str, keys: Sequence[Key]) -> None:
+    """Refuse two keys at one place: no swipe could tell them apart."""
+    for index, key in enumerate(keys):
+        for other in keys[:index]:
+            if abs(key.cx - other.cx) < SAME_PLACE and abs(key.cy - other.cy) < SAME_PLACE:
+                place = f"the place {key.cx:g}, {key.cy:g}"
+                raise LayoutError(f"layout {layout!r}: keys {other.letter!r} and {key.letter!r} share {place}")
+
+
+def _fold(letter: str) -> str:
+    """A letter as layouts and lexicons write it: one code point where Unicode has one, lower case."""
+    return unicodedata.normalize("NFC", letter.lower())
+
+
+def _row_cells(name: str, rows: Any) -> list[list[str]]:
+    """Split rows into the cells of a grid, one letter or gap each."""
+    if isinstance(rows, str) or not isinstance(rows, Sequence):
+        raise LayoutError(f"layout {name!r}: rows must be a list of rows, got {_shown(rows)}")
+    cells = []
+    for index, row in enumerate(rows):
+        if not isinstance(row, Sequence) or not all(isinstance(letter, str) and letter for letter in row):
+            raise LayoutError(f"layout {name!r}: row {index + 1} must be text or a list of letters, got {_shown(row)}")
+        # A string is composed as a whole: a typed "e" and a combining accent are one key.
+        letters = unicodedata.normalize("NFC", row) if isinstance(row, str) else row
+        cells.append([_fold(letter) for letter in letters])
+    if not any(cells):
+        raise LayoutError(f"layout {name!r} has no keys")
+    return cells
+
+
+def _row_starts(name: str, rows: Sequence[Sequence[str]], pitch: Sequence[float], stagger: Any) -> list[float]:
     """Where every row starts, in key widths, the leftmost at zero."""
-    widest = max(len(row) for row in rows)
+    lengths = [size * len(row) for size, row in zip(pitch, rows, strict=True)]
     if stagger is None:
-        starts = [(widest - len(row)) / 2 for row in rows]
-    elif isinstance(stagger, (int, float)):
-        starts = [stagger * index for index in range(len(rows))]
+        return [(max(lengths) - length) / 2 for length in lengths]
+    if isinstance(stagger, Sequence):
+        starts = _per_row(name, "stagger", stagger, len(rows), positive=False)
     else:
-        if len(stagger) != len(rows):
-            raise LayoutError(f"layout {name!r} has {len(rows)} rows but {len(stagger)} stagger values")
-        starts = [float(value) for value in stagger]
+        starts = [_number(f"layout {name!r}: stagger", stagger) * index for index in range(len(rows))]
     return [start - min(starts) for start in starts]
+
+
+def _per_row(name: str, field: str, values: Any, rows: int, positive: bool = True) -> list[float]:
+    """One checked number for every row; 1 where none are given."""
+    if values is None:
+        return [1.0] * rows
+    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != rows:
+        raise LayoutError(f"layout {name!r}: {field} must be {rows} numbers, one for each row, got {_shown(values)}")
+    numbers = [_number(f"layout {name!r}: {field}", value) for value in values]
+    if positive and not all(0 < number < math.inf for number in numbers):
+        raise LayoutError(f"layout {name!r}: {field} must be positive, got {numbers}")
+    return numbers
+
+
+def _key(what: str, entry: Any) -> Key:
+    """Read one key of the JSON form."""
+    try:
+        letter, *sizes = (entry[field] for field in ("letter", "cx", "cy", "rx", "ry"))
+    except (TypeError, KeyError):
+        raise LayoutError(f"{what} must be an object with letter, cx, cy, rx, ry, got {_shown(entry)}") from None
+    return Key(_fold(_text(what, "letter", letter)), *(_number(what, size) for size in sizes))
+
+
+def _text(source: str, field: str, value: Any) -> str:
+    """Read an optional text field of the JSON form."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise LayoutError(f"{source}: {field} must be text, got {_shown(value)}")
+
+
+def _number(what: str, value: Any) -> float:
+    """Read a number; JSON knows truth values and text that Python would take for one."""
+    try:
+        if isinstance(value, (bool, str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise LayoutError(f"{what}: needs a number, got {_shown(value)}") from None
+
+
+def _shown(value: Any) -> str:
+    """A value for an error message: the repr of text, but never of what may nest or run to a million digits."""
+    if isinstance(value, str):
+        return repr(value[:40])
+    size = f" of {len(value)}" if isinstance(value, (list, tuple, dict)) else ""
+    return f"{type(value).__name__}{size}"
