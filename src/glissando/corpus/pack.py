@@ -15,13 +15,14 @@ from typing import IO
 
 import numpy as np
 
+from glissando.corpus.filters import typeable
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.packed import ARRAYS, FORMAT, SCALE, VERSION, PackedCorpus, is_pack, pack_npz
 from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
 from glissando.gesture import resample_batch
 from glissando.layout import Layout
-from glissando.lexicon import type_character, typed_letters
+from glissando.lexicon import typed_letters
 
 __all__ = ["PackOptions", "PackReport", "PackedCorpus", "pack", "pack_npz"]
 
@@ -220,7 +221,7 @@ class _Writer:
             return f"on unknown layout {swipe.layout!r}"
         letters = frozenset(layout.letters)
         typed = typed_letters(swipe.word, letters)
-        if not typed or any(char.isalnum() and not type_character(char, letters) for char in swipe.word):
+        if not typeable(swipe.word, letters):
             return f"not typeable on {swipe.layout}"
         if len(typed) + sum(a == b for a, b in pairwise(typed)) > self.options.frames:
             return f"longer than {self.options.frames} frames"
