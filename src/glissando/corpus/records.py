@@ -12,7 +12,6 @@ Only word, x, y, t and layout are required; unknown fields are ignored.
 from __future__ import annotations
 
 import json
-import math
 import reprlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -109,22 +108,22 @@ def write_swipes(path: str | Path, swipes: Iterable[Swipe]) -> int:
 
 def swipe_from_dict(data: dict[str, Any]) -> Swipe:
     """Check one JSON object of our format and make it a Swipe."""
-    word = _text(data, "word", required=True)
-    layout = _text(data, "layout", required=True)
+    word = text_field(data, "word", required=True)
+    layout = text_field(data, "layout", required=True)
     if not word or not layout:
         raise LineError("word and layout must not be empty")
     return Swipe(
         word=word,
         gesture=gesture_from_columns(*(_column(data, name) for name in ("x", "y", "t"))),
         layout=layout,
-        session=_text(data, "session"),
-        canvas_width=_number(data, "canvas_width"),
-        canvas_height=_number(data, "canvas_height"),
-        sentence=_text(data, "sentence"),
-        key_distance=_number(data, "key_dist_max"),
-        source=_text(data, "source") or "",
-        language=_text(data, "language") or "",
-        key_distance_mean=_number(data, "key_dist_mean"),
+        session=text_field(data, "session"),
+        canvas_width=number_field(data, "canvas_width"),
+        canvas_height=number_field(data, "canvas_height"),
+        sentence=text_field(data, "sentence"),
+        key_distance=number_field(data, "key_dist_max"),
+        source=text_field(data, "source") or "",
+        language=text_field(data, "language") or "",
+        key_distance_mean=number_field(data, "key_dist_mean"),
     )
 
 
@@ -179,7 +178,7 @@ def _column(data: dict[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _text(data: dict[str, Any], name: str, *, required: bool = False) -> str | None:
+def text_field(data: dict[str, Any], name: str, *, required: bool = False) -> str | None:
     """A text field that can be written as UTF-8 again; null counts as absent."""
     value = data.get(name)
     if value is None and not required:
@@ -193,14 +192,14 @@ def _text(data: dict[str, Any], name: str, *, required: bool = False) -> str | N
     return value
 
 
-def _number(data: dict[str, Any], name: str) -> float | None:
+def number_field(data: dict[str, Any], name: str) -> float | None:
     """An optional finite number, not negative."""
     value = data.get(name)
     if value is None:
         return None
     if type(value) not in (int, float):
         raise LineError(f"{name} must be a number, got {_shown(data, name)}")
-    if not 0 <= value < 1e15 or not math.isfinite(value):
+    if not 0 <= value < 1e15:  # NaN fails it too
         raise LineError(f"{name} must be a finite number, not negative, got {reprlib.repr(value)}")
     return value
 

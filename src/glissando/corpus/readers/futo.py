@@ -1,0 +1,76 @@
+"""swipe.futo.org: JSON lines, all five runs.
+
+    {"word", "data": [{"x", "y", "t"}], "canvas_width", "canvas_height", "orientation", "session", "sentence", ..}
+
+Coordinates are already those of the letter area. swipe-5 adds layout, language, distance and dual_finger; with two
+fingers, ``data`` is {"L": [..], "R": [..]}. Words carry capitals and punctuation, which are taken off.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from glissando.corpus.lines import LineError, read_objects
+from glissando.corpus.readers.rows import UnusableRowError, bare_word, usable_gesture
+from glissando.corpus.records import Swipe, number_field, text_field
+from glissando.errors import CorpusError
+from glissando.gesture import Gesture
+
+# The site's own measure of how far a path strays from its word; from here on it does not follow it.
+STRAYS = 1000
+
+
+def read_futo(path: str | Path, dropped: Counter[str]) -> Iterator[Swipe]:
+    """Yield the swipes of one swipe.futo.org file, counting in ``dropped`` the rows left out."""
+    for number, row in read_objects(path):
+        try:
+            yield _swipe(row)
+        except UnusableRowError as reason:
+            dropped[str(reason)] += 1
+        except LineError as error:
+            raise CorpusError(f"{path}:{number}: {error}") from None
+
+
+def _swipe(row: dict[str, Any]) -> Swipe:
+    """One row as a Swipe."""
+    _check_usable(row)
+    session = row.get("session")
+    return Swipe(
+        word=bare_word(text_field(row, "word", required=True) or ""),
+        gesture=_gesture(row["data"]),
+        layout=text_field(row, "layout") or "qwerty",
+        session=str(session) if isinstance(session, int) else text_field(row, "session"),
+        canvas_width=number_field(row, "canvas_width"),
+        canvas_height=number_field(row, "canvas_height"),
+        sentence=text_field(row, "sentence"),
+        source="swipe.futo.org",
+        language=text_field(row, "language") or "en",
+    )
+
+
+def _check_usable(row: dict[str, Any]) -> None:
+    """Refuse rows that hold no single finger's swipe of their word."""
+    if "word" not in row or "data" not in row:
+        raise LineError(f"a row of swipe.futo.org has word and data, got {', '.join(sorted(row)[:8]) or 'nothing'}")
+    if row.get("dual_finger") or isinstance(row["data"], dict):
+        raise UnusableRowError("two fingers")
+    if not row["data"] or not row["word"]:
+        raise UnusableRowError("skipped word")
+    distance = row.get("distance")
+    if isinstance(distance, (int, float)) and distance >= STRAYS:
+        raise UnusableRowError("does not follow its word")
+
+
+def _gesture(points: Any) -> Gesture:
+    """The points of a row."""
+    if not isinstance(points, list):
+        raise LineError(f"data must be a list of points, got {reprlib.repr(points)}")
+    try:
+        x, y, t = ([point[name] for point in points] for name in ("x", "y", "t"))
+    except (TypeError, KeyError, IndexError):
+        raise LineError("data must be a list of {x, y, t}") from None
+    return usable_gesture(x, y, t)
