@@ -15,3 +15,9 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip("no swipes: set GLISSANDO_DATA to the data directory")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the tests' word lists and tries out of the user's cache."""
+    os.environ["GLISSANDO_CACHE"] = str(tmp_path_factory.mktemp("cache"))

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from glissando.cache import cache_directory, load_arrays, save_arrays
 from glissando.errors import LexiconError
 
 # wordfreq's frequencies become bytes by the AOSP rule, 255 (log10 p - LOG_MIN) / LOG_RANGE. The two constants
@@ -241,37 +242,6 @@ def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) 
     logs = np.log10(np.array(list(kept.values()), dtype=np.float64))
     bytes_ = np.clip(np.rint(255 * (logs - LOG_MIN) / LOG_RANGE), 0, 255).astype(np.uint8)
     return Lexicon(f"wordfreq {language}", language, tuple(kept), bytes_)
-
-
-def cache_directory() -> Path:
-    """Where parsed word lists and tries are kept: ``GLISSANDO_CACHE`` or the user's cache directory."""
-    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glissando"
-    return Path(os.environ.get("GLISSANDO_CACHE") or default)
-
-
-def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays to the cache, whole or not at all; a cache that cannot be written is no error."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-
-
-def load_arrays(path: Path) -> dict[str, np.ndarray] | None:
-    """Read arrays from the cache; None where there are none or the file is damaged (it is then made anew)."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, KeyError, EOFError, zlib.error):
-        return None
-    except Exception as error:  # zipfile.BadZipFile, without importing zipfile for it
-        if type(error).__name__ != "BadZipFile":
-            raise
-        return None
 
 
 def _save_cached(key: str, lexicon: Lexicon) -> None:

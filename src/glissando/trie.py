@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
+from glissando.cache import cache_directory, load_arrays, save_arrays
 from glissando.errors import LexiconError
-from glissando.lexicon import Lexicon, cache_directory, load_arrays, save_arrays
+from glissando.lexicon import Lexicon
 
 MAX_DEPTH = 255  # depths are stored as bytes
 

@@ -9,6 +9,7 @@ import sys
 
 import typer
 
+from glissando.cli import decode
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -18,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.command()(decode.decode)
+app.command()(decode.evaluate)
 
 
 def main() -> None:

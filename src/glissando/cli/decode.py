@@ -1,0 +1,175 @@
+"""``glissando decode`` and ``glissando evaluate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from glissando.evaluation.evaluate import Evaluation, EvaluationOptions
+    from glissando.gesture import Gesture
+
+MethodOption = Annotated[str, typer.Option(help="encoder (the network) or shark2 (template matching).")]
+LanguageOption = Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")]
+LexiconOption = Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or a word per line; .gz too.")]
+LayoutsOption = Annotated[Path | None, typer.Option(help="Directory of layout files, searched before the built-in ones.")]
+ScoringOption = Annotated[str, typer.Option(help="auto (by language), a packaged name, or a JSON file.")]
+WeightsOption = Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
+BeamOption = Annotated[int, typer.Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def decode(
+    file: Annotated[str, typer.Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
+    layout: Annotated[str | None, typer.Option(help="Layout of lines that name none: built-in or a .json file.")] = None,
+    language: LanguageOption = None,
+    lexicon: LexiconOption = None,
+    layouts: LayoutsOption = None,
+    method: MethodOption = "encoder",
+    scoring: ScoringOption = "auto",
+    weights: WeightsOption = "encoder",
+    beam: BeamOption = 100,
+    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Decode swipes to words, one line per swipe: its candidates, best first.
+
+    Each line of the input is an object such as
+
+        {"x": [0.15, 0.16, 0.45], "y": [0.2, 0.2, 0.2], "t": [0, 16, 300], "layout": "qwerty"}
+
+    with x and y in fractions of the letter area and t in milliseconds.
+
+    **Examples**
+
+        glissando decode swipes.jsonl
+
+        glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
+    """
+    from glissando.evaluation.evaluate import EvaluationOptions
+
+    options = EvaluationOptions(
+        method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
+        beam=beam,
+    )  # fmt: skip
+    for candidates in _decode_lines(file, layout, options, k):
+        if as_json:
+            print(json.dumps([vars(candidate) for candidate in candidates], ensure_ascii=False))
+        else:
+            print("\t".join(candidate.word for candidate in candidates))
+
+
+def evaluate(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines with word, x, y, t and layout, plain or gzip.")],
+    method: MethodOption = "encoder",
+    language: LanguageOption = None,
+    lexicon: LexiconOption = None,
+    layouts: LayoutsOption = None,
+    scoring: ScoringOption = "auto",
+    weights: WeightsOption = "encoder",
+    add_targets: Annotated[bool, typer.Option("--add-targets", help="Put the words meant into the lexicon.")] = False,
+    max_key_distance: Annotated[
+        float | None, typer.Option(help="Leave out swipes that stray further from their word's keys, in key widths.")
+    ] = None,
+    beam: BeamOption = 100,
+    limit: Annotated[int | None, typer.Option(min=1, help="Read so many swipes of each file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Decode swipes whose words are known and print the accuracy, by layout. Shares are in percent.
+
+    Words that the lexicon lacks count as misses unless --add-targets puts them in.
+
+    **Examples**
+
+        glissando evaluate swipes.jsonl.gz --add-targets --max-key-distance 2
+
+        glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
+    """
+    from glissando.cli.progress import bar
+    from glissando.evaluation.evaluate import EvaluationOptions
+    from glissando.evaluation.evaluate import evaluate as run
+
+    options = EvaluationOptions(
+        method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
+        add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
+    )  # fmt: skip
+    with bar("decoding") as progress:
+        result = run(files, options, progress)
+    if as_json:
+        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        _print_table(result, options)
+
+
+def _method(name: str) -> Any:
+    """A known method, or an error that lists them."""
+    from glissando.errors import GlissandoError
+    from glissando.evaluation.evaluate import METHODS
+
+    if name not in METHODS:
+        raise GlissandoError(f"no method {name!r}; there are {', '.join(METHODS)}")
+    return name
+
+
+def _decode_lines(file: str, layout: str | None, options: EvaluationOptions, k: int) -> Iterator[list[Any]]:
+    """Candidates for every line of a file, a decoder made for each layout that occurs."""
+    from glissando.corpus.layouts import LayoutShelf
+    from glissando.evaluation.evaluate import Decoder, make_decoder
+    from glissando.layout import load_layout
+
+    shelf = LayoutShelf(options.layouts)
+    decoders: dict[str, Decoder] = {}
+    for gesture, name in _read_gestures(file, layout, shelf):
+        if name not in decoders:
+            keys = load_layout(layout or "qwerty") if name == "" else shelf[name]
+            decoders[name], _ = make_decoder(keys, [], options)
+        yield decoders[name].decode(gesture, k)
+
+
+def _read_gestures(file: str, layout: str | None, shelf: Any) -> Iterator[tuple[Gesture, str]]:
+    """(gesture, layout's name or "" for the default) of every line; an error names file and line."""
+    from glissando.corpus.lines import LineError, parse_object, read_lines
+    from glissando.corpus.records import gesture_from_columns
+    from glissando.errors import CorpusError
+
+    named = "standard input" if file == "-" else file
+    lines = ((n, line) for n, line in enumerate(sys.stdin.buffer, 1) if line.strip()) if file == "-" else read_lines(file)
+    for number, line in lines:
+        try:
+            data = parse_object(line)
+            columns = [data.get(name) for name in ("x", "y", "t")]
+            if not all(isinstance(column, list) for column in columns):
+                raise LineError("a swipe needs lists x, y and t")
+            name = data.get("layout") or ""
+            if not isinstance(name, str):
+                raise LineError(f"layout must be a name, got {name!r}")
+            if layout is not None:
+                name = ""
+            elif name:
+                _ = shelf[name]
+            yield gesture_from_columns(*columns), name  # type: ignore[arg-type]
+        except CorpusError as error:
+            raise CorpusError(f"{named}:{number}: {error}") from None
+
+
+def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
+    """The figures as a table, a row per layout and one for all."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{options.method}, beam {options.beam}", title_justify="left")
+    for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "tt1mm5", "oov", "ms"):
+        table.add_column(column, justify="left" if column == "layout" else "right")
+    rows = list(result.by_layout.items())
+    for name, metrics in [*rows, ("all", result.overall)] if len(rows) > 1 else rows:
+        shares = (metrics.top1, metrics.half_width, metrics.top3, metrics.top10, metrics.greedy, metrics.recall)
+        figures = [*shares, metrics.tt1mm5, metrics.oov, metrics.ms_p50]
+        table.add_row(name, f"{metrics.n:,}", *("-" if figure is None else f"{figure:.2f}" for figure in figures))
+    Console().print(table)
+    lengths = result.overall.by_length
+    Console().print("top-1 by length: " + "  ".join(f"{n}: {row['top1']:.1f}" for n, row in lengths.items()))

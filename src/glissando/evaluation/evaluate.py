@@ -1,0 +1,219 @@
+"""Decode swipes whose words are known, and count."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from glissando.corpus.filters import measured
+from glissando.corpus.layouts import LayoutShelf
+from glissando.corpus.lines import LineError, read_objects
+from glissando.corpus.records import Swipe, swipe_from_dict
+from glissando.errors import CorpusError
+from glissando.evaluation.metrics import Metrics, Outcome, summarise
+from glissando.gesture import Gesture
+from glissando.keyboard import Keyboard, Points
+from glissando.layout import Layout
+from glissando.lexicon import Lexicon, load_lexicon, typed_letters
+from glissando.runtime import EncoderRuntime
+from glissando.scoring import Candidate, Scoring, load_scoring
+from glissando.shark2 import Shark2
+from glissando.weights import load_weights
+
+Method = Literal["encoder", "shark2"]
+METHODS: tuple[Method, ...] = ("encoder", "shark2")
+
+CHUNK = 256  # swipes decoded between two signs of progress
+TIMED = 100  # swipes per layout decoded one at a time for the latency
+
+
+class Decoder(Protocol):
+    """What Keyboard and Shark2 have in common."""
+
+    layout: Layout
+    lexicon: Lexicon
+    method: str
+
+    def decode(self, points: Points, k: int = 5) -> list[Candidate]:
+        """The best candidates for one swipe."""
+        ...
+
+    def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
+        """The best candidates for many."""
+        ...
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How to decode and what to count.
+
+    Attributes:
+        method: "encoder" or "shark2".
+        language: the language of the word list, by default the layout's.
+        lexicon: a word list instead of the language's.
+        layouts: a directory of layout files, searched before the built-in ones.
+        scoring: "auto", a packaged name, a file, or constants.
+        weights: a packaged encoder or an ``.onnx`` file.
+        add_targets: put the words meant into the lexicon; otherwise those missing from it count as misses.
+        max_key_distance: leave out swipes that stray further from their word's keys, in key widths.
+        beam: hypotheses kept.
+        limit: read so many swipes of each file.
+    """
+
+    method: Method = "encoder"
+    language: str | None = None
+    lexicon: str | Path | Mapping[str, float] | Lexicon | None = None
+    layouts: Path | None = None
+    scoring: str | Path | Mapping[str, Any] | Scoring = "auto"
+    weights: str | Path = "encoder"
+    add_targets: bool = False
+    max_key_distance: float | None = None
+    beam: int = 100
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The counts, overall and by layout, and the outcomes they come from (in the order read, by layout)."""
+
+    overall: Metrics
+    by_layout: dict[str, Metrics]
+    outcomes: dict[str, list[Outcome]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form, without the outcomes."""
+        by_layout = {name: metrics.to_dict() for name, metrics in self.by_layout.items()}
+        return {"overall": self.overall.to_dict(), "by_layout": by_layout}
+
+
+def evaluate(
+    files: Iterable[str | Path], options: EvaluationOptions, progress: Callable[[int, int], None] | None = None
+) -> Evaluation:
+    """Decode every swipe of some files and count.
+
+    Args:
+        files: JSON lines in our schema, plain or gzip.
+        options: how.
+        progress: called with (swipes done, swipes in all).
+    """
+    groups: dict[str, list[Swipe]] = defaultdict(list)
+    shelf = LayoutShelf(options.layouts)
+    for path in files:
+        for swipe in read_targets(path, shelf, options):
+            groups[swipe.layout].append(swipe)
+    total = sum(len(swipes) for swipes in groups.values())
+    if not total:
+        raise CorpusError("no swipe to evaluate: the files are empty or every swipe was filtered out")
+    outcomes: dict[str, list[Outcome]] = {}
+    by_layout: dict[str, Metrics] = {}
+    latencies: list[float] = []
+    for name, swipes in groups.items():
+        before = sum(len(done) for done in outcomes.values())
+        decoder, known = make_decoder(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
+        report = (lambda done, before=before: progress(before + done, total)) if progress else None
+        outcomes[name] = decode_swipes(decoder, swipes, known, options.beam, report)
+        timed = time_decoding(decoder, [swipe.gesture for swipe in swipes[:TIMED]])
+        latencies += timed
+        by_layout[name] = summarise(outcomes[name], float(np.median(timed)))
+    everything = [outcome for part in outcomes.values() for outcome in part]
+    return Evaluation(summarise(everything, float(np.median(latencies))), by_layout, outcomes)
+
+
+def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOptions) -> Iterator[Swipe]:
+    """The swipes of a file that can be judged; an error names file and line."""
+    kept = 0
+    for number, data in read_objects(path):
+        if options.limit is not None and kept >= options.limit:
+            return
+        try:
+            swipe = swipe_from_dict(data)
+            layout = shelf[swipe.layout]
+            if not typed_letters(swipe.word, frozenset(layout.letters)):
+                raise LineError(f"the word {swipe.word!r} has no letter that layout {layout.name} can type")
+            if options.max_key_distance is not None and _key_distance(swipe, layout) > options.max_key_distance:
+                continue
+        except CorpusError as error:
+            raise CorpusError(f"{path}:{number}: {error}") from None
+        kept += 1
+        yield swipe
+
+
+def with_aspect(layout: Layout, swipes: Sequence[Swipe]) -> Layout:
+    """The layout with the aspect of the canvases it was swiped on, where those are known."""
+    aspects = [swipe.aspect for swipe in swipes if swipe.aspect]
+    return replace(layout, aspect=float(np.median(aspects))) if aspects else layout
+
+
+def make_decoder(layout: Layout, targets: Sequence[str], options: EvaluationOptions) -> tuple[Decoder, frozenset[str]]:
+    """A decoder for a layout, and the spellings its lexicon knew before any target was added."""
+    lexicon = load_lexicon(options.lexicon if options.lexicon is not None else options.language or layout.language or "en")
+    letters = frozenset(layout.letters)
+    known = frozenset(lexicon.spell(letters))
+    language = options.language or lexicon.language
+    if options.add_targets:
+        lexicon = lexicon.with_words(word for word in targets if "".join(typed_letters(word, letters)) not in known)
+    if options.method == "shark2":
+        return Shark2(layout, lexicon), known
+    encoder = EncoderRuntime(load_weights(options.weights))
+    return Keyboard(layout, lexicon, encoder, load_scoring(options.scoring, language), options.beam), known
+
+
+def decode_swipes(
+    decoder: Decoder,
+    swipes: Sequence[Swipe],
+    known: frozenset[str],
+    depth: int,
+    progress: Callable[[int], None] | None = None,
+) -> list[Outcome]:
+    """Decode swipes in chunks on all cores."""
+    letters = frozenset(decoder.layout.letters)
+    outcomes: list[Outcome] = []
+    for start in range(0, len(swipes), CHUNK):
+        chunk = swipes[start : start + CHUNK]
+        rankings, readings = _decode_chunk(decoder, [swipe.gesture for swipe in chunk], depth)
+        for swipe, ranking, reading in zip(chunk, rankings, readings, strict=True):
+            target = "".join(typed_letters(swipe.word, letters))
+            outcomes.append(Outcome(target, ranking, target in known, reading))
+        if progress:
+            progress(len(outcomes))
+    return outcomes
+
+
+def time_decoding(decoder: Decoder, gestures: Sequence[Gesture]) -> list[float]:
+    """Milliseconds per swipe, each decoded alone after a first one that does not count."""
+    decoder.decode(gestures[0])
+    spent = []
+    for gesture in gestures:
+        start = time.perf_counter()
+        decoder.decode(gesture)
+        spent.append(1000 * (time.perf_counter() - start))
+    return spent
+
+
+def _decode_chunk(
+    decoder: Decoder, gestures: Sequence[Gesture], depth: int
+) -> tuple[list[tuple[str, ...]], Sequence[str | None]]:
+    """Distinct spellings of the candidates, best first, and the letters read without a lexicon."""
+    if isinstance(decoder, Keyboard):
+        log_probs = decoder.letter_log_probs(gestures)
+        hypotheses = decoder.hypotheses(log_probs)
+        # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
+        candidates = [decoder.rank(hypotheses, row, 4 * depth) for row in range(len(gestures))]
+        readings: Sequence[str | None] = decoder.literal(log_probs)
+    else:
+        candidates = decoder.decode_batch(gestures, k=depth)
+        readings = [None] * len(gestures)
+    return [tuple(dict.fromkeys(one.letters for one in found)) for found in candidates], readings
+
+
+def _key_distance(swipe: Swipe, layout: Layout) -> float:
+    """How far the swipe strays from its word's keys: as stored, else measured."""
+    if swipe.key_distance is not None:
+        return swipe.key_distance
+    return measured(swipe, layout).key_distance or 0.0

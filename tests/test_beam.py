@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import spelled_log_probs
+
+from glissando.beam import greedy, search, search_batch
+from glissando.lexicon import Lexicon
+from glissando.trie import build_trie
+
+LETTERS = ("a", "b", "c")
+PRUNING = {"pruning_exponent": 0.2, "pruning_bonus": 1.1}
+
+
+def trie_of(*words):
+    return build_trie(Lexicon.from_counts(dict.fromkeys(words, 1.0)), LETTERS)
+
+
+def found(hypotheses, trie, lexicon_words, row=0):
+    """Spelled words with their log-probabilities."""
+    result = {}
+    for node, log_prob in zip(hypotheses.nodes[row], hypotheses.log_probs[row], strict=True):
+        if node >= 0:
+            result[[word for word in lexicon_words if trie.find(word) == node][0]] = float(log_prob)
+    return result
+
+
+def emissions(*rows):
+    array = np.log(np.array(rows, dtype=np.float64))
+    return array.astype(np.float32)
+
+
+def test_two_frames_by_hand():
+    # Columns: a, b, c, blank. "a" is spelled by aa, a-, -a; "ab" by ab alone.
+    log_probs = emissions([0.5, 0.2, 0.1, 0.2], [0.1, 0.4, 0.1, 0.4])
+    trie = trie_of("a", "ab")
+    answer = found(search(log_probs, trie, width=10, **PRUNING), trie, ["a", "ab"])
+    assert np.exp(answer["a"]) == pytest.approx(0.5 * 0.1 + 0.5 * 0.4 + 0.2 * 0.1, rel=1e-5)
+    assert np.exp(answer["ab"]) == pytest.approx(0.5 * 0.4, rel=1e-5)
+
+
+def test_a_doubled_letter_needs_a_blank_between():
+    log_probs = emissions([0.9, 0.03, 0.03, 0.04], [0.02, 0.03, 0.05, 0.9], [0.9, 0.03, 0.03, 0.04])
+    trie = trie_of("a", "aa")
+    answer = found(search(log_probs, trie, width=10, **PRUNING), trie, ["a", "aa"])
+    assert np.exp(answer["aa"]) == pytest.approx(0.9 * 0.9 * 0.9, rel=1e-5)
+
+
+@st.composite
+def cases(draw):
+    words = draw(st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=8, unique=True))
+    frames = draw(st.integers(1, 6))
+    seed = draw(st.integers(0, 2**32 - 1))
+    sharp = draw(st.floats(0.1, 6.0))
+    logits = np.random.default_rng(seed).normal(size=(frames, 4)) * sharp
+    return words, (logits - np.log(np.exp(logits).sum(-1, keepdims=True))).astype(np.float32)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_a_wide_beam_is_exact(case):
+    words, log_probs = case
+    trie = trie_of(*words)
+    answer = found(search(log_probs, trie, width=200, **PRUNING), trie, words)
+    truth = spelled_log_probs(log_probs)
+    for word in words:
+        labels = tuple(LETTERS.index(letter) for letter in word)
+        if labels in truth and truth[labels] > -60:
+            assert answer[word] == pytest.approx(truth[labels], abs=2e-3)
+        else:
+            assert word not in answer or answer[word] < -59
+
+
+@settings(max_examples=30, deadline=None)
+@given(cases(), st.integers(1, 5))
+def test_a_narrow_beam_never_overstates(case, width):
+    words, log_probs = case
+    trie = trie_of(*words)
+    truth = spelled_log_probs(log_probs)
+    answer = found(search(log_probs, trie, width=width, **PRUNING), trie, words)
+    assert len(answer) <= width
+    for word, log_prob in answer.items():
+        labels = tuple(LETTERS.index(letter) for letter in word)
+        assert log_prob <= truth.get(labels, -1e30) + 2e-3
+
+
+def test_pruning_bonus_keeps_long_prefixes_alive():
+    # At every frame the blank is likelier than the next letter: without a bonus for depth a beam of one stays at the root.
+    log_probs = emissions([0.4, 0.01, 0.01, 0.58], [0.01, 0.4, 0.01, 0.58], [0.01, 0.01, 0.4, 0.58])
+    trie = trie_of("abc")
+    bare = search(log_probs, trie, width=1, pruning_exponent=0.0, pruning_bonus=0.0)
+    assert (bare.nodes < 0).all()
+    kept = search(log_probs, trie, width=1, pruning_exponent=0.0, pruning_bonus=1.0)
+    assert kept.nodes[0, 0] == trie.find("abc")
+
+
+def test_batch_equals_one_by_one():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(7, 9, 4)).astype(np.float32) * 3
+    log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    trie = trie_of("abc", "aab", "ca", "b", "bbb", "cab")
+    together = search_batch(log_probs, trie, width=4, **PRUNING)
+    for row in range(7):
+        alone = search(log_probs[row], trie, width=4, **PRUNING)
+        assert np.array_equal(together.nodes[row], alone.nodes[0])
+        assert np.array_equal(together.log_probs[row], alone.log_probs[0])
+
+
+def test_impossible_emissions_stay_finite():
+    log_probs = np.full((5, 4), -1e4, dtype=np.float32)
+    answer = search(log_probs, trie_of("abc", "a"), width=3, **PRUNING)
+    assert np.isfinite(answer.log_probs).all()
+
+
+def test_greedy_merges_repeats_and_drops_blanks():
+    best = np.array([[0, 0, 3, 0, 1, 1, 3, 3]])
+    log_probs = np.log(np.full((1, 8, 4), 0.01))
+    np.put_along_axis(log_probs, best[..., None], 0.0, axis=-1)
+    assert greedy(log_probs)[0].tolist() == [0, 0, 1]

@@ -1,0 +1,64 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from glissando.errors import ScoringError
+from glissando.scoring import Scoring, load_scoring, packaged_scorings, score_words, softmax
+
+
+def test_equation_three_by_hand():
+    scoring = Scoring(length_exponent=0.5, frequency_weight=0.1, length_bonus=2.0)
+    scores = score_words(np.array([-6.0, -3.0]), np.array([4, 1]), np.array([100, 0], np.uint8), scoring)
+    assert scores.tolist() == pytest.approx([-6 / 2 + 10 + 8, -3 + 0 + 2])
+
+
+def test_softmax_sums_to_one_and_temperature_flattens():
+    sharp, flat = softmax([3.0, 1.0, -900.0]), softmax([3.0, 1.0, -900.0], temperature=10)
+    assert sharp.sum() == pytest.approx(1)
+    assert flat[0] < sharp[0]
+    assert sharp[0] / sharp[1] == pytest.approx(math.e**2)
+    assert softmax([]).tolist() == []
+
+
+def test_auto_takes_the_language_else_general():
+    names = packaged_scorings()
+    assert {"en", "general"} <= set(names)
+    assert load_scoring("auto", "en") == load_scoring("en")
+    assert load_scoring("auto", "xx") == load_scoring("general")
+
+
+def test_round_trip_through_a_file(tmp_path):
+    scoring = Scoring(length_exponent=0.3, temperature=2.0)
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"scoring": scoring.to_dict(), "provenance": "a test"}))
+    assert load_scoring(path) == scoring
+    assert load_scoring(str(path)) == scoring
+    assert load_scoring({"length_exponent": 0.3, "temperature": 2.0}) == scoring
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "JSON object"),
+        ('{"gamma": 1}', "no scoring constant 'gamma'"),
+        ('{"length_exponent": "x"}', "must be a finite number"),
+        ('{"length_exponent": NaN}', "must be a finite number"),
+        ('{"temperature": 0}', "must be positive"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_bad_files(tmp_path, content, message):
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    with pytest.raises(ScoringError, match=message):
+        load_scoring(path)
+
+
+def test_unknown_names_and_missing_files():
+    with pytest.raises(ScoringError, match="no scoring 'klingon'.*general"):
+        load_scoring("klingon")
+    with pytest.raises(ScoringError, match="cannot read"):
+        load_scoring("nowhere.json")

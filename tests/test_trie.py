@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glissando.errors import LexiconError
+from glissando.lexicon import Lexicon
+from glissando.trie import build_trie
+
+
+def words_at(trie, lexicon, typed):
+    node = trie.find(typed)
+    return [lexicon.words[i] for i in trie.words[trie.endings[node] : trie.endings[node + 1]]] if node >= 0 else None
+
+
+def test_three_words_by_hand():
+    lexicon = Lexicon.from_counts({"ab": 3, "a": 2, "b": 1})
+    trie = build_trie(lexicon, ("a", "b"))
+    assert len(trie) == 4  # root, a, b, ab
+    assert trie.depths.tolist() == [0, 1, 1, 2]
+    assert words_at(trie, lexicon, "ab") == ["ab"]
+    assert trie.find("bb") == -1
+    assert words_at(trie, lexicon, "") == []
+
+
+def test_words_typed_alike_share_a_node_most_frequent_first():
+    lexicon = Lexicon.from_counts({"its": 5, "it's": 50, "it": 9})
+    trie = build_trie(lexicon, ("i", "t", "s"))
+    assert words_at(trie, lexicon, "its") == ["it's", "its"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(st.text("abcé'", min_size=1, max_size=6), min_size=1, max_size=30))
+def test_every_typeable_word_is_found_and_no_other(words):
+    lexicon = Lexicon("test", "", tuple(sorted(words)), np.full(len(words), 7, np.uint8))
+    letters = ("a", "b", "c", "e")
+    typed = lexicon.spell(frozenset(letters))
+    if not any(typed):
+        with pytest.raises(LexiconError, match="can be typed"):
+            build_trie(lexicon, letters)
+        return
+    trie = build_trie(lexicon, letters)
+    for word, spelling in zip(lexicon.words, typed, strict=True):
+        assert not spelling or word in words_at(trie, lexicon, spelling)
+    assert len(trie.words) == sum(1 for spelling in typed if spelling)
+    assert len(trie) == 1 + len({spelling[:i] for spelling in typed for i in range(1, len(spelling) + 1)})
+
+
+def test_a_damaged_cache_is_built_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
+    lexicon = Lexicon.from_counts({"ab": 3, "a": 2})
+    build_trie(lexicon, ("a", "b"))
+    (file,) = tmp_path.glob("trie-*.npz")
+    file.write_bytes(file.read_bytes()[:100])
+    assert build_trie(lexicon, ("a", "b")).find("ab") > 0
+
+
+def test_letters_must_be_distinct():
+    with pytest.raises(LexiconError, match="distinct"):
+        build_trie(Lexicon.from_counts({"a": 1}), ("a", "a"))
+
+
+def test_a_real_list_is_small(data):
+    lexicon = Lexicon.from_file(data / "wordlists" / "en_wordlist.combined.gz")
+    trie = build_trie(lexicon, tuple("abcdefghijklmnopqrstuvwxyz"))
+    assert len(lexicon) > 160_000
+    assert trie.nbytes < 10e6
+    assert words_at(trie, lexicon, "dont") == ["don't"]
