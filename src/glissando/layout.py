@@ -62,10 +62,8 @@ class Layout:
             if not isinstance(text, str) or not text.isprintable():
                 raise LayoutError(f"a layout's {field} must be printable text, got {_shown(text)}")
         object.__setattr__(self, "keys", tuple(self.keys))
-        if not self.keys:
-            raise LayoutError(f"layout {self.name!r} has no keys")
-        if len(self.keys) > MAX_KEYS:
-            raise LayoutError(f"layout {self.name!r} has {len(self.keys)} keys; at most {MAX_KEYS} are possible")
+        if not 1 <= len(self.keys) <= MAX_KEYS:
+            raise LayoutError(f"layout {self.name!r} has {len(self.keys) or 'no'} keys; it needs 1 to {MAX_KEYS}")
         if not 0.05 <= _number(f"layout {self.name!r}: aspect", self.aspect) <= 20:
             raise LayoutError(f"layout {self.name!r}: aspect must lie between 0.05 and 20, got {self.aspect}")
         for key in self.keys:
@@ -87,10 +85,8 @@ class Layout:
     @cached_property
     def keys_of(self) -> dict[str, tuple[int, ...]]:
         """For every letter, the indices of its keys."""
-        found: dict[str, list[int]] = {}
-        for index, key in enumerate(self.keys):
-            found.setdefault(key.letter, []).append(index)
-        return {letter: tuple(indices) for letter, indices in found.items()}
+        indices = range(len(self.keys))
+        return {letter: tuple(i for i in indices if self.letters[i] == letter) for letter in self.letters}
 
     @cached_property
     def rows(self) -> tuple[tuple[int, ...], ...]:
@@ -135,18 +131,11 @@ class Layout:
         starts = _row_starts(name, cells, pitches, stagger)
         width = max(start + size * len(row) for start, size, row in zip(starts, pitches, cells, strict=True))
         tall = _per_row(name, "heights", heights, len(cells))
-        keys = [
-            Key(
-                letter,
-                (starts[r] + pitches[r] * (column + 0.5)) / width,
-                (sum(tall[:r]) + tall[r] / 2) / sum(tall),
-                pitches[r] / 2 / width,
-                tall[r] / 2 / sum(tall),
-            )
-            for r, row in enumerate(cells)
-            for column, letter in enumerate(row)
-            if letter not in GAPS
-        ]
+        keys = []
+        for r, row in enumerate(cells):
+            cy, rx, ry = (sum(tall[:r]) + tall[r] / 2) / sum(tall), pitches[r] / 2 / width, tall[r] / 2 / sum(tall)
+            centres = [starts[r] / width + rx * (2 * column + 1) for column in range(len(row))]
+            keys += [Key(letter, cx, cy, rx, ry) for letter, cx in zip(row, centres, strict=True) if letter not in GAPS]
         return cls(name, tuple(keys), language, ROW_HEIGHT * len(cells) if aspect is None else aspect)
 
     @classmethod
@@ -157,8 +146,7 @@ class Layout:
         """
         if not isinstance(data, dict):
             raise LayoutError(f"{source}: a layout is a JSON object, got {type(data).__name__}")
-        name = _text(source, "name", data.get("name")) or Path(source).stem
-        language = _text(source, "language", data.get("language"))
+        name, language = data.get("name") or source, data.get("language") or ""
         aspect = None if data.get("aspect") is None else _number(f"{source}: aspect", data["aspect"])
         keys, rows = data.get("keys"), data.get("rows")
         if isinstance(keys, list) and rows is None:
@@ -176,13 +164,14 @@ class Layout:
             with Path(path).open("rb") as file:
                 content = file.read(MAX_BYTES + 1)
             if len(content) > MAX_BYTES:
-                raise LayoutError(f"layout {path} is larger than {MAX_BYTES:,} bytes")
-            data = json.loads(content.decode("utf-8-sig"))
+                raise LayoutError(f"larger than {MAX_BYTES:,} bytes")
+            return cls.from_dict(json.loads(content.decode("utf-8-sig")), Path(path).stem)
         except OSError as error:
             raise LayoutError(f"cannot read layout {path}: {error.strerror or error}") from None
+        except LayoutError as error:
+            raise LayoutError(f"{path}: {error}") from None
         except (ValueError, RecursionError) as error:
             raise LayoutError(f"layout {path} is not JSON: {error}") from None
-        return cls.from_dict(data, str(path))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form that ``from_dict`` reads."""
@@ -258,10 +247,9 @@ def _row_cells(name: str, rows: Any) -> list[list[str]]:
         if not isinstance(row, Sequence) or not all(isinstance(letter, str) and letter for letter in row):
             raise LayoutError(f"layout {name!r}: row {index + 1} must be text or a list of letters, got {_shown(row)}")
         # A string is composed as a whole: a typed "e" and a combining accent are one key.
-        letters = unicodedata.normalize("NFC", row) if isinstance(row, str) else row
-        cells.append([_fold(letter) for letter in letters])
+        cells.append([_fold(letter) for letter in (unicodedata.normalize("NFC", row) if isinstance(row, str) else row)])
     if not any(cells):
-        raise LayoutError(f"layout {name!r} has no keys")
+        raise LayoutError(f"layout {name!r} has no keys; it needs 1 to {MAX_KEYS}")
     return cells
 
 
@@ -279,8 +267,7 @@ def _row_starts(name: str, rows: Sequence[Sequence[str]], pitch: Sequence[float]
 
 def _per_row(name: str, field: str, values: Any, rows: int, positive: bool = True) -> list[float]:
     """One checked number for every row; 1 where none are given."""
-    if values is None:
-        return [1.0] * rows
+    values = [1.0] * rows if values is None else values
     if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != rows:
         raise LayoutError(f"layout {name!r}: {field} must be {rows} numbers, one for each row, got {_shown(values)}")
     numbers = [_number(f"layout {name!r}: {field}", value) for value in values]
@@ -292,17 +279,10 @@ def _per_row(name: str, field: str, values: Any, rows: int, positive: bool = Tru
 def _key(what: str, entry: Any) -> Key:
     """Read one key of the JSON form."""
     try:
-        letter, *sizes = (entry[field] for field in ("letter", "cx", "cy", "rx", "ry"))
-    except (TypeError, KeyError):
-        raise LayoutError(f"{what} must be an object with letter, cx, cy, rx, ry, got {_shown(entry)}") from None
-    return Key(_fold(_text(what, "letter", letter)), *(_number(what, size) for size in sizes))
-
-
-def _text(source: str, field: str, value: Any) -> str:
-    """Read an optional text field of the JSON form."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise LayoutError(f"{source}: {field} must be text, got {_shown(value)}")
+        sizes = [_number(what, entry[field]) for field in ("cx", "cy", "rx", "ry")]
+        return Key(_fold(entry["letter"]), *sizes)
+    except (TypeError, KeyError, AttributeError):
+        raise LayoutError(f"{what} must be an object with a letter and numbers cx, cy, rx, ry") from None
 
 
 def _number(what: str, value: Any) -> float:
@@ -319,5 +299,4 @@ def _shown(value: Any) -> str:
     """A value for an error message: the repr of text, but never of what may nest or run to a million digits."""
     if isinstance(value, str):
         return repr(value[:40])
-    size = f" of {len(value)}" if isinstance(value, (list, tuple, dict)) else ""
-    return f"{type(value).__name__}{size}"
+    return f"{type(value).__name__} of {len(value)}" if isinstance(value, (list, tuple, dict)) else type(value).__name__
