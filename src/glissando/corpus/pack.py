@@ -6,17 +6,17 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from glissando.corpus.filters import typeable
 from glissando.corpus.layouts import LayoutShelf
+from glissando.corpus.npy import GrowingArray
 from glissando.corpus.packed import ARRAYS, FORMAT, SCALE, VERSION, PackedCorpus, is_pack, pack_npz
 from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
@@ -24,7 +24,7 @@ from glissando.gesture import resample_batch
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
 
-__all__ = ["PackOptions", "PackReport", "PackedCorpus", "pack", "pack_npz"]
+__all__ = ["PackOptions", "PackReport", "PackedCorpus", "pack", "pack_file", "pack_npz"]
 
 FRAMES = 32  # emission steps of the default encoder: what a word must fit in
 MAX_DURATION_MS = 60_000  # nobody swipes a word for a minute; such times are a broken clock
@@ -68,7 +68,6 @@ def pack(
     *,
     layouts: str | Path | None = None,
     options: PackOptions | None = None,
-    progress: Callable[[int], None] | None = None,
 ) -> PackReport:
     """Write swipes as a pack, in bounded memory.
 
@@ -80,7 +79,6 @@ def pack(
         directory: where; must not exist, unless as a pack with ``options.overwrite``.
         layouts: a directory of layout files, asked before the built-in ones.
         options: see PackOptions.
-        progress: called with the number of rows read since the last call.
 
     Raises:
         CorpusError: nothing is left to pack, or the directory is taken.
@@ -93,38 +91,27 @@ def pack(
         rows = iter(swipes)
         while batch := list(islice(rows, BATCH)):
             writer.add(batch)
-            if progress is not None:
-                progress(len(batch))
         writer.finish(temporary)
     return writer.report()
 
 
-class _GrowingArray:
-    """An .npy file written row by row; its header is completed at the end."""
-
-    def __init__(self, file: Path, dtype: str, shape: tuple[int, ...]) -> None:
-        self.dtype, self.shape, self.rows = dtype, shape, 0
-        self.file: IO[bytes] = file.open("wb")
-        self.data_start = self._write_header()
-
-    def append(self, array: np.ndarray) -> None:
-        """Add rows."""
-        self.file.write(np.ascontiguousarray(array, dtype=self.dtype).data)
-        self.rows += len(array)
-
-    def close(self) -> None:
-        """Write the true number of rows into the header."""
-        self.file.seek(0)
-        # numpy leaves room in the header for the first axis to grow, so the second header is as long as the first.
-        if self._write_header() != self.data_start:
-            raise AssertionError("the .npy header changed its length")
-        self.file.close()
-
-    def _write_header(self) -> int:
-        """Write the header at the current position and return where the data begin."""
-        header = {"descr": self.dtype, "fortran_order": False, "shape": (self.rows, *self.shape)}
-        np.lib.format.write_array_header_1_0(self.file, header)
-        return self.file.tell()
+def pack_file(
+    swipes: Iterable[Swipe],
+    output: str | Path,
+    *,
+    layouts: str | Path | None = None,
+    options: PackOptions | None = None,
+) -> PackReport:
+    """Pack to a directory, or to an .npz where the name ends so; the arguments are those of ``pack``."""
+    output = Path(output)
+    if output.suffix != ".npz":
+        return pack(swipes, output, layouts=layouts, options=options)
+    if output.exists() and not (options and options.overwrite):
+        raise CorpusError(f"{output} exists; --overwrite replaces it")
+    with _temporary_beside(output) as parent:
+        report = pack(swipes, parent / "arrays", layouts=layouts, options=options)
+        pack_npz(parent / "arrays", output)
+    return report
 
 
 class _Writer:
@@ -137,7 +124,7 @@ class _Writer:
         self.words: dict[str, int] = {}
         self.dropped: Counter[str] = Counter()
         self.spelled: dict[tuple[str, str], Spelling | str] = {}
-        self.arrays: dict[str, _GrowingArray] = {}
+        self.arrays: dict[str, GrowingArray] = {}
         self.letters = 0
 
     @contextmanager
@@ -145,7 +132,7 @@ class _Writer:
         """Keep the array files open for the body."""
         try:
             for name, (dtype, shape) in ARRAYS.items():
-                self.arrays[name] = _GrowingArray(directory / f"{name}.npy", dtype, shape)
+                self.arrays[name] = GrowingArray(directory / f"{name}.npy", dtype, shape)
             self.arrays["offsets"].append(np.zeros(1))
             yield
         finally:
@@ -264,19 +251,25 @@ def _check_free(directory: Path, overwrite: bool) -> None:
 @contextmanager
 def _directory_in_place_of(directory: Path) -> Iterator[Path]:
     """Give a temporary directory that becomes ``directory`` when the body ends well, and is removed when not."""
-    try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        parent = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", suffix=".partial", dir=directory.parent))
-    except OSError as error:
-        raise CorpusError(f"cannot write {directory}: {error.strerror or error}") from None
-    temporary = parent / "pack"
-    try:
+    with _temporary_beside(directory) as parent:
+        temporary = parent / "pack"
         temporary.mkdir()
         yield temporary
         if directory.exists():
             directory.rename(parent / "old")
         temporary.rename(directory)
+
+
+@contextmanager
+def _temporary_beside(path: Path) -> Iterator[Path]:
+    """Give a temporary directory beside ``path`` for the time of the body."""
+    parent: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parent = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+        yield parent
     except OSError as error:
-        raise CorpusError(f"cannot write {directory}: {error.strerror or error}") from None
+        raise CorpusError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        shutil.rmtree(parent, ignore_errors=True)
+        if parent is not None:
+            shutil.rmtree(parent, ignore_errors=True)

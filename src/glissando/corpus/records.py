@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,17 +94,28 @@ def read_swipes(
         yield swipe
 
 
-def write_swipes(path: str | Path, swipes: Iterable[Swipe]) -> int:
-    """Write swipes in our format, gzip where the name ends in .gz, and return how many.
+@contextmanager
+def swipe_writer(path: str | Path) -> Iterator[Callable[[Swipe], None]]:
+    """Give a function that writes swipes to a file in our format, gzip where the name ends in .gz.
 
-    The file appears when it is complete; after a failure what was there before is untouched.
+    The file appears when the body ends well; after a failure what was there before is untouched.
     """
-    count = 0
     with replacing(path) as temporary, text_for_writing(temporary, compress=str(path).endswith(".gz")) as file:
-        for swipe in swipes:
-            file.write(json.dumps(swipe_to_dict(swipe), ensure_ascii=False, separators=(",", ":")) + "\n")
-            count += 1
+        yield lambda swipe: print(_line(swipe), file=file)
+
+
+def write_swipes(path: str | Path, swipes: Iterable[Swipe]) -> int:
+    """Write swipes to a file in our format, as ``swipe_writer`` does, and return how many."""
+    count = 0
+    with swipe_writer(path) as write:
+        for count, swipe in enumerate(swipes, start=1):  # noqa: B007  # the count is returned
+            write(swipe)
     return count
+
+
+def _line(swipe: Swipe) -> str:
+    """A swipe as one line of JSON."""
+    return json.dumps(swipe_to_dict(swipe), ensure_ascii=False, separators=(",", ":"))
 
 
 def swipe_from_dict(data: dict[str, Any]) -> Swipe:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,46 +28,49 @@ class Corpus:
     """Swipes of one or more files; iterate over it to read them.
 
     Attributes:
-        files: what is read, in this order.
-        format: one of FORMATS.
+        sources: the files, in the order they are read, and the format of each.
         grids: the file of key grids that a Yandex corpus refers to, None for the two grids we know.
         dropped: why rows were left out and how often, as far as it has been read.
     """
 
-    files: tuple[Path, ...]
-    format: str
+    sources: tuple[tuple[Path, str], ...]
     grids: Path | None = None
     dropped: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[Swipe]:
         self.dropped.clear()
-        for file in self.files:
-            yield from self._read(file)
+        for file, format in self.sources:
+            yield from self._read(file, format)
 
-    def _read(self, file: Path) -> Iterator[Swipe]:
+    def _read(self, file: Path, format: str) -> Iterator[Swipe]:
         """The swipes of one file."""
-        if self.format == "futo":
+        if format == "futo":
             return read_futo(file, self.dropped)
-        if self.format == "how-we-swipe":
+        if format == "how-we-swipe":
             return read_how_we_swipe(file, self.dropped)
-        if self.format == "yandex":
+        if format == "yandex":
             return read_yandex(file, self.dropped, grids=self.grids)
         return read_swipes(file)
 
 
-def open_corpus(path: str | Path, format: str = "auto", *, grids: str | Path | None = None) -> Corpus:
+def open_corpus(
+    path: str | Path | Sequence[str | Path], format: str = "auto", *, grids: str | Path | None = None
+) -> Corpus:
     """Open a corpus in any format we read.
 
     Args:
-        path: a file, plain or gzip; How We Swipe's zip; or a directory of files of one format.
-        format: one of FORMATS, or "auto" to tell by the first line.
+        path: a file, plain or gzip; How We Swipe's zip; a directory of files of one format; or several of these.
+        format: one of FORMATS, or "auto" to tell by the first line of each.
         grids: for Yandex, the file of key grids, where others than "default" and "extra" occur.
     """
     if format not in (*FORMATS, "auto"):
         raise CorpusError(f"no corpus format {format!r}; there are auto, {', '.join(FORMATS)}")
-    files = _files(Path(path))
-    found = detect_format(files[0]) if format == "auto" else format
-    return Corpus(files, found, Path(grids) if grids is not None else None)
+    sources: list[tuple[Path, str]] = []
+    for one in [path] if isinstance(path, (str, Path)) else path:
+        files = _files(Path(one))
+        found = detect_format(files[0]) if format == "auto" else format
+        sources.extend((file, found) for file in files)
+    return Corpus(tuple(sources), Path(grids) if grids is not None else None)
 
 
 def detect_format(file: str | Path) -> str:

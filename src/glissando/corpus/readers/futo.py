@@ -16,7 +16,7 @@ from typing import Any
 
 from glissando.corpus.lines import LineError, read_objects
 from glissando.corpus.readers.rows import UnusableRowError, bare_word, usable_gesture
-from glissando.corpus.records import Swipe, number_field, text_field
+from glissando.corpus.records import Swipe, text_field
 from glissando.errors import CorpusError
 from glissando.gesture import Gesture
 
@@ -44,9 +44,9 @@ def _swipe(row: dict[str, Any]) -> Swipe:
         gesture=_gesture(row["data"]),
         layout=text_field(row, "layout") or "qwerty",
         session=str(session) if isinstance(session, int) else text_field(row, "session"),
-        canvas_width=number_field(row, "canvas_width"),
-        canvas_height=number_field(row, "canvas_height"),
-        sentence=text_field(row, "sentence"),
+        canvas_width=_size(row.get("canvas_width")),
+        canvas_height=_size(row.get("canvas_height")),
+        sentence=row["sentence"] if isinstance(row.get("sentence"), str) else None,
         source="swipe.futo.org",
         language=text_field(row, "language") or "en",
     )
@@ -63,6 +63,11 @@ def _check_usable(row: dict[str, Any]) -> None:
     distance = row.get("distance")
     if isinstance(distance, (int, float)) and distance >= STRAYS:
         raise UnusableRowError("does not follow its word")
+
+
+def _size(value: Any) -> float | None:
+    """A length in pixels, None where it is none."""
+    return float(value) if type(value) in (int, float) and 0 < value < 1e5 else None
 
 
 def _gesture(points: Any) -> Gesture:

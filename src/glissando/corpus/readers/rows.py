@@ -9,6 +9,9 @@ from glissando.corpus.lines import LineError
 from glissando.corpus.records import gesture_from_columns
 from glissando.gesture import Gesture
 
+# Counted by the line, not by the swipe, where a format has a line per touch event.
+LINE_REASONS = frozenset({"ill-formed line", "line stored twice"})
+
 
 class UnusableRowError(Exception):
     """A row of a sound file that is no swipe of a word; its text is the reason it is counted under."""
