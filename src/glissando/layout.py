@@ -269,7 +269,7 @@ def _per_row(name: str, field: str, values: Any, rows: int, positive: bool = Tru
     """One checked number for every row; 1 where none are given."""
     values = [1.0] * rows if values is None else values
     if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != rows:
-        raise LayoutError(f"layout {name!r}: {field} must be {rows} numbers, one for each row, got {_shown(values)}")
+        raise LayoutError(f"layout {name!r}: {field} must be a list of {rows} numbers, one a row, got {_shown(values)}")
     numbers = [_number(f"layout {name!r}: {field}", value) for value in values]
     if positive and not all(0 < number < math.inf for number in numbers):
         raise LayoutError(f"layout {name!r}: {field} must be positive, got {numbers}")

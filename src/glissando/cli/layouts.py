@@ -1,0 +1,98 @@
+"""``glissando layouts``: list them, draw them, save pictures of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from glissando.layout import Layout
+
+MAX_COLUMNS = 100  # a keyboard wider than this is no easier to read
+
+
+def layouts(
+    names: Annotated[list[str] | None, typer.Argument(help="Built-in layouts or .json files; none lists all.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Save an SVG here; a folder for several layouts.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Save a PNG here; a folder for several layouts.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the layouts as JSON.")] = False,
+) -> None:
+    """List the built-in layouts, or draw some.
+
+    A picture of one layout goes to the file named. With several layouts, or with no name (then all of the
+    built-in ones), or if the path is a folder, it names a folder that gets NAME.svg or NAME.png for each.
+    The JSON of one layout is a layout file, a start for one of your own; that of several is a list.
+
+    **Examples**
+
+        glissando layouts
+
+        glissando layouts jcuken mine.json
+
+        glissando layouts dvorak --svg dvorak.svg
+
+        glissando layouts --png pictures/
+
+        glissando layouts qwerty --json > mine.json
+    """
+    from glissando.drawing import save_png, save_svg, text_layout
+    from glissando.layout import builtin_layouts, load_layout
+
+    chosen = {name: load_layout(name) for name in names or builtin_layouts()}
+    for target, save, suffix in ((svg, save_svg, ".svg"), (png, save_png, ".png")):
+        if target is not None:
+            _save(target, chosen, save, suffix)
+    if as_json:
+        dicts = [layout.to_dict() for layout in chosen.values()]
+        print(json.dumps(dicts[0] if len(dicts) == 1 else dicts, ensure_ascii=False, indent=2))
+    elif svg is None and png is None:
+        if names:
+            columns = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
+            print("\n\n".join(f"{_caption(layout)}\n{text_layout(layout, columns)}" for layout in chosen.values()))
+        else:
+            _print_table(list(chosen.values()))
+
+
+def _caption(layout: Layout) -> str:
+    """One line about a layout."""
+    parts = [layout.name, layout.language, f"{len(layout.keys)} keys", f"{len(layout.rows)} rows"]
+    return ", ".join(part for part in parts if part)
+
+
+def _print_table(layouts: Sequence[Layout]) -> None:
+    """Print one line for each layout."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE)
+    table.add_column("name", style="bold")
+    table.add_column("language")
+    table.add_column("keys", justify="right")
+    table.add_column("rows", justify="right")
+    for layout in layouts:
+        table.add_row(layout.name, layout.language, str(len(layout.keys)), str(len(layout.rows)))
+    Console().print(table)
+
+
+def _save(target: Path, layouts: dict[str, Layout], save: Callable[[Path, Layout], None], suffix: str) -> None:
+    """Save a picture of one layout, or a folder of pictures named as the layouts were asked for."""
+    from glissando.errors import GlissandoError
+
+    files = [target]
+    if len(layouts) > 1 or target.is_dir():
+        files = [target / f"{Path(name).stem}{suffix}" for name in layouts]
+        if len(set(files)) < len(files):
+            raise GlissandoError(f"two of the layouts would be saved as one file in {target}; rename one")
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise GlissandoError(f"cannot make the folder {target}: {error.strerror or error}") from None
+    for file, layout in zip(files, layouts.values(), strict=True):
+        save(file, layout)
+        typer.echo(f"saved {file}", err=True)
