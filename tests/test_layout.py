@@ -377,7 +377,20 @@ def test_corpora_may_call_a_layout_by_their_own_name():
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name",
-    "azerty clearflow dvorak german jcuken_default jcuken_extra kasroz qwerty qwerty_z15 qwertz spanish toki_pona".split(),
+    [
+        "azerty",
+        "clearflow",
+        "dvorak",
+        "german",
+        "jcuken_default",
+        "jcuken_extra",
+        "kasroz",
+        "qwerty",
+        "qwerty_z15",
+        "qwertz",
+        "spanish",
+        "toki_pona",
+    ],
 )
 def test_the_keys_lie_where_the_data_say(data: Path, name: str):
     official, ours = Layout.from_json(data / "layouts" / f"{name}.json"), load_layout(name)
