@@ -21,3 +21,23 @@ def data() -> Path:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep the tests' word lists and tries out of the user's cache."""
     os.environ["GLISSANDO_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def tiny_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder with random weights, exported: small, quick, and right in every shape."""
+    torch = pytest.importorskip("torch")
+    from glissando.export.onnx import export_encoder
+    from glissando.model.config import EncoderConfig
+    from glissando.model.encoder import Encoder
+    from glissando.weights import write_card
+
+    torch.manual_seed(0)
+    encoder = Encoder(EncoderConfig(width=16, hidden=32, dilations=(1, 2))).eval()
+    with torch.no_grad():  # the heads start at zero, which would make every key alike
+        for parameter in encoder.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    path = tmp_path_factory.mktemp("weights") / "tiny.onnx"
+    export_encoder(encoder, path)
+    write_card(path, {"config": encoder.config.to_dict(), "provenance": "random, for tests"})
+    return path

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from glissando.cli import decode
+from glissando.cli import decode, demo
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.command()(demo.demo)
 app.command()(decode.decode)
 app.command()(decode.evaluate)
 

@@ -1,0 +1,137 @@
+"""Beams kept in memory, so that scoring constants can be tried without decoding again.
+
+The pruning score has no frequency term, so one search serves every choice of the three scoring constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from glissando.beam import Hypotheses
+from glissando.scoring import Scoring
+from glissando.trie import Trie
+
+
+@dataclass(frozen=True, eq=False)
+class StoredBeams:
+    """The finished hypotheses of many swipes, laid end to end. n swipes, H hypotheses, V spellings meant.
+
+    Attributes:
+        log_probs: [H] float32.
+        lengths: [H] uint8 letters typed.
+        frequencies: [H] uint8, the byte of the spelling's most frequent word.
+        offsets: [n + 1] int64; swipe i owns offsets[i] up to offsets[i + 1].
+        places: [n] int64 index of the target among the H, -1 where the beam lost it.
+        spellings: [H] int32 number of the hypothesis's spelling among the V, -1 for one nobody meant.
+        targets: [n] int32 number of the target's spelling.
+    """
+
+    log_probs: np.ndarray
+    lengths: np.ndarray
+    frequencies: np.ndarray
+    offsets: np.ndarray
+    places: np.ndarray
+    spellings: np.ndarray
+    targets: np.ndarray
+
+    @property
+    def recall(self) -> float:
+        """Share of swipes whose target is in the beam, in percent."""
+        return 100 * float(np.mean(self.places >= 0))
+
+    def ranks(self, scoring: Scoring) -> tuple[np.ndarray, np.ndarray]:
+        """Rank of every target (0 where lost) and the spelling ranked first. Shape: [n], [n]."""
+        return _ranks(
+            self.log_probs, self.lengths, self.frequencies, self.offsets, self.places, self.spellings,
+            scoring.length_exponent, scoring.frequency_weight, scoring.length_bonus,
+        )  # fmt: skip
+
+    def select(self, swipes: np.ndarray) -> StoredBeams:
+        """Only these swipes. Shape: [m] indices or an [n] mask."""
+        chosen = np.flatnonzero(swipes) if swipes.dtype == bool else swipes
+        sizes = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        flat = np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        places = np.where(self.places[chosen] >= 0, self.places[chosen] - self.offsets[chosen] + offsets[:-1], -1)
+        return StoredBeams(
+            self.log_probs[flat], self.lengths[flat], self.frequencies[flat], offsets, places,
+            self.spellings[flat], self.targets[chosen],
+        )  # fmt: skip
+
+
+def store_beams(hypotheses: Hypotheses, trie: Trie, frequencies: np.ndarray, targets: Sequence[str]) -> StoredBeams:
+    """Keep what scoring needs of a search.
+
+    Args:
+        hypotheses: the beams of n swipes.
+        trie: the trie they were searched in.
+        frequencies: [W] the lexicon's bytes.
+        targets: the typed letters that each swipe meant.
+    """
+    found = hypotheses.nodes >= 0  # [n, width]
+    nodes = hypotheses.nodes[found]
+    offsets = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
+    spelling_of = {typed: number for number, typed in enumerate(dict.fromkeys(targets))}
+    number = np.full(len(trie), -1, dtype=np.int32)
+    for typed, index in spelling_of.items():
+        node = trie.find(typed)
+        if node > 0:
+            number[node] = index
+    spellings = number[nodes]
+    meant = np.array([spelling_of[typed] for typed in targets], dtype=np.int32)
+    hits = spellings == np.repeat(meant, np.diff(offsets))
+    owner = np.repeat(np.arange(len(targets)), np.diff(offsets))
+    places = np.full(len(targets), -1, dtype=np.int64)
+    places[owner[hits]] = np.flatnonzero(hits)
+    best = frequencies[trie.words[trie.endings[nodes]]]  # words of a node are sorted, most frequent first
+    return StoredBeams(hypotheses.log_probs[found], trie.depths[nodes], best, offsets, places, spellings, meant)
+
+
+def tt1mm5(beams: StoredBeams, scoring: Scoring, min_examples: int = 5) -> dict[str, float]:
+    """top1, top3, map5, macro_f1_5 and their mean, in percent, as ``metrics.summarise`` counts them."""
+    ranks, first = beams.ranks(scoring)
+    top1, top3 = 100 * np.mean(ranks == 1), 100 * np.mean((ranks > 0) & (ranks <= 3))
+    spellings = int(beams.targets.max()) + 1
+    count = np.bincount(beams.targets, minlength=spellings)
+    predicted = np.bincount(first[first >= 0], minlength=spellings)
+    right = np.bincount(beams.targets[ranks == 1], minlength=spellings)
+    precision = np.bincount(beams.targets, np.where((ranks > 0) & (ranks <= 5), 1 / np.maximum(ranks, 1), 0), spellings)
+    words = count >= min_examples
+    if words.any():
+        map5 = 100 * np.mean(precision[words] / count[words])
+        f1 = 100 * np.mean(2 * right[words] / (count[words] + predicted[words]))
+    else:
+        map5 = f1 = 0.0
+    values = {"top1": top1, "top3": top3, "map5": map5, "macro_f1_5": f1, "tt1mm5": (top1 + top3 + map5 + f1) / 4}
+    return {name: float(value) for name, value in values.items()}
+
+
+@numba.njit(cache=True, parallel=True)
+def _ranks(log_probs, lengths, frequencies, offsets, places, spellings, exponent, weight, bonus):  # type: ignore[no-untyped-def]
+    """Score every hypothesis (eq. 3) and count those above the target."""
+    n = len(places)
+    ranks = np.zeros(n, np.int32)
+    first = np.full(n, -1, np.int32)
+    scale = np.empty(256, np.float64)
+    for length in range(256):
+        scale[length] = max(length, 1) ** -exponent
+    for i in numba.prange(n):
+        target = -np.inf
+        if places[i] >= 0:
+            j = places[i]
+            target = log_probs[j] * scale[lengths[j]] + weight * frequencies[j] + bonus * lengths[j]
+        above = 0
+        best = -np.inf
+        for j in range(offsets[i], offsets[i + 1]):
+            score = log_probs[j] * scale[lengths[j]] + weight * frequencies[j] + bonus * lengths[j]
+            above += score > target
+            if score > best:
+                best = score
+                first[i] = spellings[j]
+        if places[i] >= 0:
+            ranks[i] = above + 1
+    return ranks, first

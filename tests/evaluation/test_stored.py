@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glissando.beam import search_batch
+from glissando.evaluation.metrics import Outcome, summarise
+from glissando.evaluation.stored import store_beams, tt1mm5
+from glissando.lexicon import Lexicon
+from glissando.scoring import Scoring, score_words
+from glissando.trie import build_trie
+
+WORDS = ("ab", "ba", "a", "b", "aba", "bab", "c", "cab", "abc", "cc")
+
+
+def beams_and_rankings(seed, swipes, scoring):
+    """Stored beams, and the same ranked word by word with the plain scoring function."""
+    rng = np.random.default_rng(seed)
+    lexicon = Lexicon("test", "", WORDS, rng.integers(0, 255, len(WORDS)).astype(np.uint8))
+    trie = build_trie(lexicon, ("a", "b", "c"))
+    logits = rng.normal(size=(swipes, 6, 4)).astype(np.float32) * 2
+    log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    found = search_batch(log_probs, trie, width=6, pruning_exponent=0.2, pruning_bonus=1.0)
+    targets = [WORDS[i] for i in rng.integers(0, 3, swipes)]
+    rankings = []
+    for nodes, evidence in zip(found.nodes, found.log_probs, strict=True):
+        spelled = [next(word for word in WORDS if trie.find(word) == node) for node in nodes if node >= 0]
+        bytes_ = np.array([lexicon.frequencies[WORDS.index(word)] for word in spelled])
+        lengths = np.array([len(word) for word in spelled])
+        scores = score_words(evidence[: len(spelled)], lengths, bytes_, scoring) if spelled else []
+        rankings.append(tuple(spelled[i] for i in np.argsort(scores)[::-1]))
+    return store_beams(found, trie, lexicon.frequencies, targets), targets, rankings
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.floats(-0.5, 1.0), st.floats(0, 0.1), st.floats(-1, 3))
+def test_stored_beams_count_as_the_metrics_do(seed, exponent, weight, bonus):
+    scoring = Scoring(exponent, weight, bonus)
+    beams, targets, rankings = beams_and_rankings(seed, 40, scoring)
+    plain = summarise([Outcome(target, ranking) for target, ranking in zip(targets, rankings, strict=True)])
+    quick = tt1mm5(beams, scoring)
+    for name in ("top1", "top3", "map5", "macro_f1_5", "tt1mm5"):
+        assert quick[name] == pytest.approx(getattr(plain, name), abs=1e-6), name
+    assert beams.recall == pytest.approx(plain.recall)
+
+
+def test_a_selection_ranks_as_the_whole_does():
+    scoring = Scoring(0.3, 0.02, 1.0)
+    beams, _, _ = beams_and_rankings(3, 40, scoring)
+    odd = np.arange(40) % 2 == 1
+    ranks, _ = beams.ranks(scoring)
+    chosen, _ = beams.select(odd).ranks(scoring)
+    assert chosen.tolist() == ranks[odd].tolist()
