@@ -1,0 +1,196 @@
+import math
+
+import pytest
+import torch
+
+from glissando.errors import TrainingError
+from glissando.layout import Layout
+from glissando.train.augment import (
+    AugmentConfig,
+    augment,
+    content_box,
+    flip,
+    reverse,
+    rotate,
+    sample_parameters,
+    scale_x,
+    scale_y,
+    shear,
+    translate,
+)
+from glissando.train.batches import Batch, layout_tensors
+
+QWERTY = Layout.from_rows("qwerty", ["qwertyuiop", "asdfghjkl", "zxcvbnm"])
+
+
+def make_batch(count: int, padded: int = 4, rows: int = 3) -> Batch:
+    """Swipes whose points sit exactly on key centres, on a QWERTY with some padded keys."""
+    keys, mask, _ = layout_tensors([QWERTY])
+    keys = torch.nn.functional.pad(keys, (0, 0, 0, padded)).repeat(count, 1, 1)
+    mask = torch.nn.functional.pad(mask, (0, padded)).repeat(count, 1)
+    generator = torch.Generator().manual_seed(5)
+    visited = torch.randint(26, (count, 64), generator=generator)
+    path = keys[..., :2].gather(1, visited[..., None].expand(-1, -1, 2)).transpose(1, 2)
+    targets = torch.randint(26, (count, 7), generator=generator)
+    lengths = torch.randint(1, 8, (count,), generator=generator)
+    targets = targets * (torch.arange(7) < lengths[:, None])
+    return Batch(path, keys, mask, targets, lengths, torch.full((count,), rows))
+
+
+def visited_keys(batch: Batch) -> torch.Tensor:
+    """The key nearest to every path point, and how far it is. Shape: [B, 64], [B, 64]."""
+    distance = torch.cdist(batch.path.transpose(1, 2).double(), batch.keys[:, :26, :2].double())
+    return distance.min(dim=2)
+
+
+def test_path_and_keys_move_alike():
+    batch = make_batch(500)
+    before = visited_keys(batch).indices
+    config = AugmentConfig(reversal=0.0)
+    moved = augment(batch, sample_parameters(batch, config, torch.Generator().manual_seed(0)))
+    assert not torch.allclose(moved.path, batch.path)
+    found = visited_keys(moved)
+    assert found.values.max() < 1e-5
+    assert torch.equal(found.indices, before)
+
+
+def test_off_is_the_identity_to_the_last_bit():
+    batch = make_batch(50)
+    edge = torch.rand(50, 2, 64, generator=torch.Generator().manual_seed(1))
+    edge[:, :, 0], edge[:, :, 1] = 0.0, 1.0
+    batch = batch._replace(path=edge)
+    moved = augment(batch, sample_parameters(batch, AugmentConfig.off(), torch.Generator().manual_seed(0)))
+    for before, after in zip(batch, moved, strict=True):
+        assert torch.equal(before, after)
+
+
+@pytest.mark.parametrize("rows", [3, 5])
+def test_everything_stays_in_the_unit_square_and_padding_stays_zero(rows):
+    batch = make_batch(2000, rows=rows)
+    wild = torch.rand(2000, 2, 64, generator=torch.Generator().manual_seed(2))  # paths out of the keys' box
+    wild[:, :, :2] = torch.tensor([0.0, 1.0])
+    batch = batch._replace(path=wild)
+    moved = augment(batch, sample_parameters(batch, AugmentConfig(), torch.Generator().manual_seed(3)))
+    assert moved.path.min() >= 0
+    assert moved.path.max() <= 1
+    centres = moved.keys[:, :26, :2]
+    assert centres.min() >= 0
+    assert centres.max() <= 1
+    assert (moved.keys[:, 26:] == 0).all()
+    assert (moved.keys[:, :26, 2:] > 0).all()
+
+
+def test_same_seed_same_parameters_and_every_stage_within_its_range():
+    batch = make_batch(4000)
+    config = AugmentConfig()
+    one = sample_parameters(batch, config, torch.Generator().manual_seed(7))
+    two = sample_parameters(batch, config, torch.Generator().manual_seed(7))
+    assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+    assert 0.75 <= one.y_scale.min() < 0.76
+    assert 0.99 < one.y_scale.max() <= 1
+    assert 0.85 <= one.x_scale.min() < 0.86
+    assert one.shear.abs().max() <= 0.05
+    assert (one.flip == -1).float().mean() == pytest.approx(0.5, abs=0.03)
+    assert one.reverse.float().mean() == pytest.approx(0.1, abs=0.02)
+    assert 0 <= one.angle.min() < one.angle.max() < 2 * math.pi
+
+
+def test_y_scale_is_skipped_on_more_than_three_rows():
+    tall = sample_parameters(make_batch(100, rows=4), AugmentConfig(), torch.Generator().manual_seed(0))
+    assert (tall.y_scale == 1).all()
+    assert (tall.x_scale < 1).any()
+
+
+def one_key(x: float, y: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A path of two points and a keyboard of one key at the first of them."""
+    path = torch.tensor([[[x, 0.5], [y, 0.5]]])
+    keys = torch.tensor([[[x, y, 0.1, 0.2], [0, 0, 0, 0]]])
+    return path, keys, torch.tensor([[True, False]])
+
+
+def test_scales_contract_around_the_middle_by_hand():
+    path, keys = scale_y(*one_key(0.2, 0.1), torch.tensor([0.5]))
+    assert path[0, :, 0].tolist() == pytest.approx([0.2, 0.3])
+    assert keys[0, 0].tolist() == pytest.approx([0.2, 0.3, 0.1, 0.1])
+    path, keys = scale_x(*one_key(0.2, 0.1), torch.tensor([0.5]))
+    assert keys[0, 0].tolist() == pytest.approx([0.35, 0.1, 0.05, 0.2])
+    assert (keys[0, 1] == 0).all()
+
+
+def test_shear_uses_the_sheared_x_for_y():
+    path, keys = shear(*one_key(0.2, 0.1), torch.tensor([[0.05, -0.05]]))
+    x = 0.2 + 0.05 * (0.1 - 0.5)
+    y = 0.1 - 0.05 * (x - 0.5)
+    assert path[0, :, 0].tolist() == pytest.approx([x, y])
+    assert keys[0, 0, :2].tolist() == pytest.approx([x, y])
+
+
+def test_flip_mirrors_one_axis():
+    _, keys = flip(*one_key(0.2, 0.1), torch.tensor([[-1.0, 1.0]]))
+    assert keys[0, 0].tolist() == pytest.approx([0.8, 0.1, 0.1, 0.2])
+
+
+def test_a_quarter_turn_swaps_the_half_sizes_and_keeps_the_centroid():
+    path, keys, mask = one_key(0.2, 0.1)
+    turned_path, turned = rotate(path, keys, mask, torch.tensor([math.pi / 2]))
+    assert turned_path.mean(2).flatten().tolist() == pytest.approx(path.mean(2).flatten().tolist())
+    # The key lies (-0.15, -0.2) from the centroid (0.35, 0.3); a quarter turn takes that to (0.2, -0.15).
+    assert turned[0, 0].tolist() == pytest.approx([0.55, 0.15, 0.2, 0.1], abs=1e-6)
+
+
+def test_rotation_that_fits_nowhere_is_rejected_for_that_sample_alone():
+    path = torch.tensor([[[0.0, 1.0], [0.0, 1.0]], [[0.4, 0.6], [0.4, 0.6]]])
+    keys, mask = torch.full((2, 1, 4), 0.5), torch.ones(2, 1, dtype=torch.bool)
+    turned, _ = rotate(path, keys, mask, torch.full((2,), math.pi / 4))
+    assert torch.equal(turned[0], path[0])  # the diagonal of the square, turned upright, is 1.41 high
+    assert turned[1, 0].tolist() == pytest.approx([0.5, 0.5])
+
+
+def test_full_circle_on_qwerty_is_accepted_nearly_always_and_evenly():
+    batch = make_batch(20000)
+    config = AugmentConfig(flip_x=0, flip_y=0, reversal=0)
+    parameters = sample_parameters(batch, config, torch.Generator().manual_seed(1))
+    path, keys = scale_y(batch.path, batch.keys, batch.mask, parameters.y_scale)
+    path, keys = scale_x(path, keys, batch.mask, parameters.x_scale)
+    path, keys = shear(path, keys, batch.mask, parameters.shear)
+    turned, _ = rotate(path, keys, batch.mask, parameters.angle)
+    accepted = (turned != path).flatten(1).any(1)
+    assert accepted.float().mean() > 0.97
+    octants = torch.histc(parameters.angle[accepted], 8, 0, 2 * math.pi) / accepted.sum()
+    assert octants.min() > 0.115
+    assert octants.max() < 0.135
+
+
+def test_translation_reaches_every_valid_origin_and_no_other():
+    batch = make_batch(4)
+    small = 0.4 * batch.keys
+    places = torch.tensor([[0.0, 0.0], [1.0, 1.0], [0.5, 0.5], [-1.0, -1.0]])
+    path, keys = translate(0.4 * batch.path, small, batch.mask, places)
+    low, high = content_box(path, keys, batch.mask)
+    assert low[0].tolist() == pytest.approx([0, 0], abs=1e-6)
+    assert high[1].tolist() == pytest.approx([1, 1], abs=1e-6)
+    assert ((low + high) / 2)[2].tolist() == pytest.approx([0.5, 0.5], abs=1e-6)
+    assert torch.equal(keys[3], small[3])
+
+
+def test_what_sticks_out_is_pushed_back_when_translation_is_off():
+    path, keys, mask = one_key(0.2, 0.1)
+    moved, _ = translate(path - 0.3, keys - 0.3, mask, torch.full((1, 2), -1.0))
+    assert moved.amin(2).flatten().tolist() == pytest.approx([0.0, 0.0], abs=1e-6)
+
+
+def test_reversal_turns_path_and_word_around_by_hand():
+    path = torch.arange(8.0).view(1, 2, 4).repeat(2, 1, 1)
+    targets = torch.tensor([[3, 1, 2, 0, 0], [3, 1, 2, 0, 0]])
+    turned, words = reverse(path, targets, torch.tensor([3, 3]), torch.tensor([True, False]))
+    assert turned[0, 0].tolist() == [3, 2, 1, 0]
+    assert words.tolist() == [[2, 1, 3, 0, 0], [3, 1, 2, 0, 0]]
+    assert torch.equal(turned[1], path[1])
+
+
+@pytest.mark.parametrize(
+    "setting", [{"y_scale": (1.0, 0.5)}, {"x_scale": (0.0, 1.0)}, {"flip_x": 1.5}, {"shear": (0.0, math.nan)}]
+)
+def test_impossible_ranges_are_refused(setting):
+    with pytest.raises(TrainingError, match=next(iter(setting))):
+        AugmentConfig(**setting)

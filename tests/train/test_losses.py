@@ -1,0 +1,135 @@
+import math
+from itertools import groupby, product
+
+import pytest
+import torch
+
+from glissando.train.losses import (
+    ctc_loss,
+    emission_penalty,
+    encoder_loss,
+    greedy_matches,
+    needed_frames,
+    torch_ctc_loss,
+)
+
+
+def words(*rows: list[int], width: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Targets padded with zeros, and lengths."""
+    width = max(width, *(len(row) for row in rows))
+    return torch.tensor([row + [0] * (width - len(row)) for row in rows]), torch.tensor([len(row) for row in rows])
+
+
+def collapse(path: tuple[int, ...], blank: int) -> list[int]:
+    return [label for label, _ in groupby(path) if label != blank]
+
+
+def test_two_frames_by_hand():
+    # Keys a, b and blank; "a" is spelled by aa, a-, -a.
+    probs = torch.tensor([[[0.5, 0.2, 0.3], [0.1, 0.6, 0.3]]])
+    cost = ctc_loss(probs.log(), *words([0]))
+    assert cost.item() == pytest.approx(-math.log(0.5 * 0.1 + 0.5 * 0.3 + 0.3 * 0.1), rel=1e-6)
+
+
+@pytest.mark.parametrize("word", [[0], [1], [0, 1], [0, 0], [1, 0, 1], [1, 1, 0]])
+def test_cost_is_the_sum_over_all_paths(word):
+    log_probs = torch.randn(1, 5, 3, generator=torch.Generator().manual_seed(len(word))).log_softmax(2)
+    total = sum(
+        math.exp(sum(log_probs[0, t, label].item() for t, label in enumerate(path)))
+        for path in product(range(3), repeat=5)
+        if collapse(path, 2) == word
+    )
+    assert ctc_loss(log_probs, *words(word, width=4)).item() == pytest.approx(-math.log(total), rel=1e-5)
+
+
+def logits_and_words(seed: int, batch: int = 48, frames: int = 16, keys: int = 6, longest: int = 7):
+    """Peaked logits, and words with many doubled letters, of every length; the keys are few."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = 3 * torch.randn(batch, frames, keys + 1, generator=generator)
+    targets = torch.randint(3, (batch, longest), generator=generator)
+    lengths = torch.arange(batch) % longest + 1
+    return logits.requires_grad_(), targets * (torch.arange(longest) < lengths[:, None]), lengths
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_and_gradients_equal_torch(seed):
+    logits, targets, lengths = logits_and_words(seed)
+    weight = torch.rand(len(lengths), generator=torch.Generator().manual_seed(9))
+    ours = ctc_loss(logits.log_softmax(2), targets, lengths)
+    theirs = torch_ctc_loss(logits.log_softmax(2), targets, lengths)
+    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+    (our_gradient,) = torch.autograd.grad((weight * ours).sum(), logits)
+    (their_gradient,) = torch.autograd.grad((weight * theirs).sum(), logits)
+    torch.testing.assert_close(our_gradient, their_gradient, rtol=1e-4, atol=1e-5)
+
+
+def test_gradient_is_right_by_finite_differences():
+    log_probs = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    targets, lengths = words([0, 0], [2, 1, 0])
+    torch.autograd.gradcheck(lambda x: ctc_loss(x, targets, lengths), log_probs.requires_grad_())
+
+
+def test_an_impossible_word_costs_nothing_and_has_no_gradient():
+    logits = torch.randn(3, 3, 5, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    targets, lengths = words([1, 1, 1], [0, 1, 2, 3], [0, 1])  # five frames needed; four needed; two
+    cost = ctc_loss(logits.log_softmax(2), targets, lengths)
+    cost.sum().backward()
+    assert cost[:2].tolist() == [0, 0]
+    assert cost[2] > 0
+    assert (logits.grad[:2] == 0).all()
+    assert (logits.grad[2] != 0).any()
+
+
+def test_masked_keys_of_minus_ten_thousand_leave_everything_finite():
+    logits = torch.zeros(2, 6, 5)
+    logits[:, :, 3] = -1e4
+    logits.requires_grad_()
+    cost = ctc_loss(logits.log_softmax(2), *words([0, 1], [3, 3]))
+    cost.sum().backward()
+    assert cost.isfinite().all()
+    assert logits.grad.isfinite().all()
+    assert cost[1] > 1e4
+
+
+def test_padding_beyond_the_word_has_no_say():
+    logits, targets, lengths = logits_and_words(4)
+    garbage = torch.where(torch.arange(targets.shape[1]) < lengths[:, None], targets, 5)
+    log_probs = logits.detach().log_softmax(2)
+    assert torch.equal(ctc_loss(log_probs, targets, lengths), ctc_loss(log_probs, garbage, lengths))
+
+
+def test_emission_penalty_by_hand():
+    # The gate lets 0.5 + 0.25 through; a word of two letters lacks 1.25, one of no letters lacks nothing.
+    blank = torch.tensor([[0.5, 0.75], [0.5, 0.75]])
+    log_probs = torch.stack([(1 - blank) / 2, (1 - blank) / 2, blank], dim=2).log()
+    assert emission_penalty(log_probs, torch.tensor([2, 0])).tolist() == pytest.approx([1.25**2, 0.0])
+
+
+@pytest.mark.parametrize("ctc", ["own", "torch"])
+def test_the_loss_is_ctc_per_letter_plus_the_weighted_penalty(ctc):
+    logits, targets, lengths = logits_and_words(5)
+    log_probs = logits.log_softmax(2)
+    losses = encoder_loss(log_probs, targets, lengths, weight=0.05, ctc=ctc, per_letter=True)
+    expected = torch.nn.functional.ctc_loss(
+        log_probs.transpose(0, 1), targets, torch.full_like(lengths, 16), lengths, blank=6
+    )
+    assert losses.ctc.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert losses.total.item() == pytest.approx(losses.ctc.item() + 0.05 * losses.emission.item(), rel=1e-6)
+    whole = encoder_loss(log_probs, targets, lengths, weight=0.0, ctc=ctc, per_letter=False)
+    assert whole.total.item() == pytest.approx(torch_ctc_loss(log_probs, targets, lengths).mean().item(), rel=1e-5)
+
+
+def test_needed_frames_count_doubled_letters_of_the_word_only():
+    assert needed_frames(*words([1, 1, 2], [0], [0, 0, 0])).tolist() == [4, 1, 5]
+
+
+def test_greedy_matches_what_collapsing_by_hand_gives():
+    logits, targets, lengths = logits_and_words(6, batch=400, frames=6, keys=3, longest=3)
+    found = greedy_matches(logits, targets, lengths)
+    best = logits.argmax(2).tolist()
+    expected = [
+        collapse(tuple(path), 3) == word[:length]
+        for path, word, length in zip(best, targets.tolist(), lengths.tolist(), strict=True)
+    ]
+    assert found.tolist() == expected
+    assert 0 < sum(expected) < 400

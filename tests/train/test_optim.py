@@ -1,0 +1,69 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from glissando.train.optim import Average, adamw, parameter_groups, scheduled_rate, set_rate
+
+
+def test_only_matrices_and_filters_decay():
+    network = nn.Sequential(nn.Conv1d(2, 3, 5), nn.BatchNorm1d(3), nn.Linear(3, 4))
+    decayed, kept = parameter_groups(network, 0.1)
+    assert {tuple(p.shape) for p in decayed["params"]} == {(3, 2, 5), (4, 3)}
+    assert decayed["weight_decay"] == 0.1
+    assert len(kept["params"]) == 4
+    assert kept["weight_decay"] == 0.0
+
+
+def test_one_step_of_adamw_by_hand():
+    layer = nn.Linear(1, 1)
+    nn.init.constant_(layer.weight, 2.0)
+    nn.init.constant_(layer.bias, 2.0)
+    optimizer = adamw(layer, rate=0.1, betas=(0.9, 0.999), weight_decay=0.5)
+    set_rate(optimizer, 0.01)
+    layer(torch.tensor([[1.0]])).sum().backward()
+    optimizer.step()
+    # The first step of Adam moves by the rate, after the weight has shrunk by rate * decay.
+    assert layer.weight.item() == pytest.approx(2.0 * (1 - 0.01 * 0.5) - 0.01, rel=1e-5)
+    assert layer.bias.item() == pytest.approx(2.0 - 0.01, rel=1e-5)
+
+
+def test_rate_rises_to_the_peak_and_falls_to_the_floor():
+    def rate(progress: float) -> float:
+        return scheduled_rate(progress, peak=1e-3, floor=2e-5, warm_up=0.05)
+
+    assert rate(0.025) == pytest.approx(5e-4)
+    assert rate(0.05) == pytest.approx(1e-3)
+    assert rate(0.525) == pytest.approx((1e-3 + 2e-5) / 2)
+    assert rate(1.0) == pytest.approx(2e-5)
+    assert rate(1.5) == pytest.approx(2e-5)
+    falling = [rate(0.05 + 0.95 * i / 100) for i in range(101)]
+    assert falling == sorted(falling, reverse=True)
+    assert scheduled_rate(0.0, peak=1.0, floor=0.0, warm_up=0.0) == 1.0
+
+
+def test_average_follows_weights_and_batch_norm_by_hand():
+    norm = nn.BatchNorm1d(1)
+    average = Average(norm, 0.9)
+    with torch.no_grad():
+        norm.weight.fill_(11.0)
+        norm.running_mean.fill_(20.0)
+        norm.num_batches_tracked.fill_(7)
+    average.update(norm, step=10**6)
+    assert average.module.weight.item() == pytest.approx(1.0 + 0.1 * 10)
+    assert average.module.running_mean.item() == pytest.approx(2.0)
+    assert average.module.num_batches_tracked.item() == 7
+    assert not average.module.weight.requires_grad
+    assert not average.module.training
+
+
+def test_average_starts_quickly():
+    layer = nn.Linear(1, 1)
+    average = Average(layer, 0.999)
+    with torch.no_grad():
+        layer.weight.fill_(0.0)
+    before = average.module.weight.item()
+    average.update(layer, step=0)
+    assert average.module.weight.item() == pytest.approx(before * 0.1, rel=1e-5)
+    assert math.isfinite(before)
