@@ -18,7 +18,7 @@ from glissando.layout import MAX_KEYS, Key, Layout
 
 Swipe = Gesture | np.ndarray | Iterable[Sequence[float]]
 
-MAX_TRAIL = 512  # points drawn of a swipe, however many it has
+MIN_TRAIL, MAX_TRAIL = 64, 512  # pieces in which a swipe is drawn, however few or many points it has
 OVERSHOOT = 0.1  # of the letter area: a finger that strays further is drawn at this distance
 DOTTED_CIRCLE = "\N{DOTTED CIRCLE}"  # what a combining mark stands on when it stands alone
 
@@ -26,13 +26,9 @@ MAX_LINES = 40  # of a swipe drawn as text
 CELL_ASPECT = 2.0  # a terminal's cell is about twice as high as wide
 BRAILLE = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # the dots of a cell, by line and column
 RAMP = (51, 45, 39, 33, 63, 99, 135, 171, 207, 205, 203)  # 256-colour codes, from touch-down to lift-off
-
 WIDTH = 640.0  # of the letter area in a picture, pixels
-MARGIN = 14.0  # around it
-TITLE_HEIGHT = 30.0
-KEY_GAP = 5.0  # between keys
-ROUNDING = 7.0  # radius of a key's corners
-STROKE = 6.0  # of a trail
+MARGIN, KEY_GAP, TITLE_HEIGHT = 14.0, 5.0, 30.0  # around it, between keys, of a title
+ROUNDING, STROKE = 7.0, 6.0  # radius of a key's corners, width of a trail
 BASELINE = 0.31  # of the font size: how far below a key's centre its letter stands
 COLOURS = ((34, 184, 207), (112, 72, 232), (230, 73, 128))  # of a trail: teal, violet, pink; seen on light and dark
 LIGHT = {"board": "#e9ecf2", "key": "#ffffff", "edge": "#d3d8e2", "letter": "#20242e"}
@@ -71,7 +67,7 @@ def text_swipe(layout: Layout, swipe: Swipe, width: int = 72, colour: bool = Fal
     """Draw a swipe over the letters of a layout: braille dots for the trail, ● where it starts, ○ where it ends.
 
     Args:
-        layout: the keyboard.
+        layout: the keyboard it was made on.
         swipe: a Gesture, (x, y, t) points, or a resampled path as an array [2, n].
         width: columns to fill; the height follows from the layout's aspect.
         colour: paint the trail from touch-down to lift-off with ANSI colours.
@@ -93,8 +89,8 @@ def text_swipe(layout: Layout, swipe: Swipe, width: int = 72, colour: bool = Fal
     for mark, moment, point in (("○", 1.0, trail[-1]), ("●", 0.0, trail[0])):
         line, column = _free_cell(point, lines, columns, taken)
         canvas[line][column] = _paint(mark, moment, colour, bold=True)
-    body = [f"│{''.join(line)}│" for line in canvas]
-    return "\n".join(["╭" + "─" * columns + "╮", *body, "╰" + "─" * columns + "╯"])
+    rule = "─" * columns
+    return "\n".join([f"╭{rule}╮", *(f"│{''.join(line)}│" for line in canvas), f"╰{rule}╯"])
 
 
 def svg_layout(layout: Layout, path: Swipe | None = None, title: str = "") -> str:
@@ -146,7 +142,7 @@ def save_png(file: str | Path, layout: Layout, path: Swipe | None = None, title:
         axes.text(x + width / 2, baseline, _visible(letter), ha="center", fontsize=page.font, zorder=9, **ink)
     if path is not None:
         points = page.place(_trail(path))
-        colours = np.array(_colours(len(points))) / 255
+        colours = _colours(len(points)) / 255
         for i in range(1, len(points)):
             axes.plot(*points[i - 1 : i + 1].T, color=colours[i], lw=STROKE, solid_capstyle="round", zorder=3)
         axes.plot(*points[-1], "o", ms=12, mfc=LIGHT["key"], mec=colours[-1], mew=3, zorder=4)
@@ -157,12 +153,15 @@ def save_png(file: str | Path, layout: Layout, path: Swipe | None = None, title:
 
 
 def _trail(swipe: Swipe) -> np.ndarray:
-    """The points of a swipe, few enough and near enough to draw. Shape: [n, 2]."""
+    """A swipe in pieces small enough and near enough to draw. Shape: [n, 2]."""
     if isinstance(swipe, np.ndarray) and swipe.ndim == 2 and len(swipe) == 2:
         swipe = Gesture(swipe[0], swipe[1], np.arange(swipe.shape[1]))
     gesture = as_gesture(swipe)
-    chosen = np.linspace(0, len(gesture) - 1, min(len(gesture), MAX_TRAIL)).round().astype(int)
-    return np.clip(np.stack([gesture.x, gesture.y], axis=1)[chosen], -OVERSHOOT, 1 + OVERSHOOT)
+    steps = len(gesture) - 1
+    parts = math.ceil(MIN_TRAIL / max(steps, 1))  # of each step, for colours that change gently
+    index = np.linspace(0, steps, min(steps * parts + 1, MAX_TRAIL))
+    trail = [np.interp(index, np.arange(steps + 1), axis) for axis in (gesture.x, gesture.y)]
+    return np.clip(np.stack(trail, axis=1), -OVERSHOOT, 1 + OVERSHOOT)
 
 
 def _visible(letter: str) -> str:
@@ -242,28 +241,26 @@ def _page(layout: Layout, title: str) -> _Page:
         x, y = MARGIN + (key.cx - key.rx) * WIDTH, top + (key.cy - key.ry) * area
         width, height = max(2 * key.rx * WIDTH - KEY_GAP, 1.0), max(2 * key.ry * area - KEY_GAP, 1.0)
         boxes.append((x + KEY_GAP / 2, y + KEY_GAP / 2, width, height))
-    middle = np.median(boxes, axis=0)
-    font = min(0.55 * middle[2], 0.42 * middle[3], 26.0)
-    return _Page(WIDTH + 2 * MARGIN, top + area + MARGIN, area, font, boxes)
+    _, _, width, height = np.median(boxes, axis=0)
+    return _Page(WIDTH + 2 * MARGIN, top + area + MARGIN, area, min(0.55 * width, 0.42 * height, 26.0), boxes)
 
 
-def _colours(count: int) -> list[tuple[int, int, int]]:
-    """The colours of a trail of that many points, from touch-down to lift-off."""
+def _colours(count: int) -> np.ndarray:
+    """The colours of a trail from touch-down to lift-off, 0 to 255. Shape: [count, 3]."""
     where = np.linspace(0, len(COLOURS) - 1, count)
-    channels = [np.interp(where, range(len(COLOURS)), channel) for channel in zip(*COLOURS, strict=True)]
-    return [(int(r), int(g), int(b)) for r, g, b in zip(*channels, strict=True)]
+    return np.stack([np.interp(where, range(len(COLOURS)), channel) for channel in np.transpose(COLOURS)], axis=1)
 
 
 def _svg_trail(points: np.ndarray) -> list[str]:
     """A trail that changes colour on its way, a dot at its start and a ring at its end."""
-    colours = [f"rgb{colour}".replace(" ", "") for colour in _colours(len(points))]
+    colours = [f"rgb({r:.0f},{g:.0f},{b:.0f})" for r, g, b in _colours(len(points))]
     lines = [
         f'<path d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}" stroke="{colour}"/>'
         for (x, y), (to_x, to_y), colour in zip(points[:-1], points[1:], colours[1:], strict=True)
     ]
     (x, y), (to_x, to_y) = points[0], points[-1]
+    # One opacity for the whole group: overlapping round ends would else show as beads.
     return [
-        # One opacity for the whole group: overlapping round ends would else show as beads.
         f'<g fill="none" stroke-width="{STROKE:g}" stroke-linecap="round" opacity=".85">',
         *lines,
         "</g>",

@@ -21,11 +21,10 @@ import numpy as np
 from glissando.errors import LayoutError
 
 MAX_KEYS = 64  # K_max of the exported encoder
-MAX_BYTES = 1_000_000  # of a layout file; one with 64 keys takes about 6,000
+MAX_BYTES = 1_000_000  # of a layout file; one with 64 keys takes about 5,000
 ROW_HEIGHT = 0.40 / 3  # of the letter area's width: swipe.futo.org's QWERTY, 426 x 170.4 pixels, three rows
 SAME_PLACE = 1e-4  # of the letter area: keys nearer than this in x and in y are one key to a finger
 GAPS = (" ", "_")
-
 # The names by which public corpora call layouts that are built in under another name.
 ALIASES = {"jcuken_default": "jcuken", "jcuken_extra": "jcuken33"}
 
@@ -85,8 +84,7 @@ class Layout:
     @cached_property
     def keys_of(self) -> dict[str, tuple[int, ...]]:
         """For every letter, the indices of its keys."""
-        indices = range(len(self.keys))
-        return {letter: tuple(i for i in indices if self.letters[i] == letter) for letter in self.letters}
+        return {a: tuple(i for i, b in enumerate(self.letters) if a == b) for a in self.letters}
 
     @cached_property
     def rows(self) -> tuple[tuple[int, ...], ...]:
@@ -145,7 +143,7 @@ class Layout:
         Instead of keys it may hold what ``from_rows`` takes: ``{"name", "rows": ["qwertyuiop", ...], "stagger"}``.
         """
         if not isinstance(data, dict):
-            raise LayoutError(f"{source}: a layout is a JSON object, got {type(data).__name__}")
+            raise LayoutError(f"{source}: a layout is a JSON object, got {_shown(data)}")
         name, language = data.get("name") or source, data.get("language") or ""
         aspect = None if data.get("aspect") is None else _number(f"{source}: aspect", data["aspect"])
         keys, rows = data.get("keys"), data.get("rows")
@@ -215,9 +213,8 @@ def _check_key(layout: str, key: Key) -> None:
         raise LayoutError(f"layout {layout!r}: a key carries one visible character, got {_shown(key.letter)}")
     if key.letter != _fold(key.letter):
         raise LayoutError(f"layout {layout!r}: key {key.letter!r} must be in lower case and in Unicode's NFC")
-    sizes = [_number(f"layout {layout!r}: key {key.letter!r}", size) for size in (key.cx, key.cy, key.rx, key.ry)]
-    if not all(math.isfinite(size) for size in sizes):
-        raise LayoutError(f"layout {layout!r}: key {key.letter!r} has a size that is not finite: {sizes}")
+    for size in (key.cx, key.cy, key.rx, key.ry):
+        _number(f"layout {layout!r}: key {key.letter!r}", size)
     if not (0 <= key.cx <= 1 and 0 <= key.cy <= 1):
         raise LayoutError(f"layout {layout!r}: key {key.letter!r} lies outside the unit square: {key.cx}, {key.cy}")
     if not (0 < key.rx <= 1 and 0 < key.ry <= 1):
@@ -229,8 +226,9 @@ def _check_places(layout: str, keys: Sequence[Key]) -> None:
     for index, key in enumerate(keys):
         for other in keys[:index]:
             if abs(key.cx - other.cx) < SAME_PLACE and abs(key.cy - other.cy) < SAME_PLACE:
-                place = f"the place {key.cx:g}, {key.cy:g}"
-                raise LayoutError(f"layout {layout!r}: keys {other.letter!r} and {key.letter!r} share {place}")
+                raise LayoutError(
+                    f"layout {layout!r}: {other.letter!r} and {key.letter!r} share {key.cx:g}, {key.cy:g}"
+                )
 
 
 def _fold(letter: str) -> str:
@@ -297,6 +295,6 @@ def _number(what: str, value: Any) -> float:
 
 def _shown(value: Any) -> str:
     """A value for an error message: the repr of text, but never of what may nest or run to a million digits."""
-    if isinstance(value, str):
-        return repr(value[:40])
-    return f"{type(value).__name__} of {len(value)}" if isinstance(value, (list, tuple, dict)) else type(value).__name__
+    if isinstance(value, (str, list, tuple, dict)):
+        return repr(value[:40]) if isinstance(value, str) else f"{type(value).__name__} of {len(value)}"
+    return type(value).__name__
