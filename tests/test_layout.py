@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import unicodedata
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -98,6 +99,7 @@ ALPHABETS = {
     "hi": "अआइईउऊऋएऐओऔकखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसहािीुूृेैोौ्ंँः़",
 }
 THREE = ["ab", "c", "de"]
+PAGE = Path(__file__).parents[1] / "docs" / "layouts.md"
 
 
 def key(letter="a", cx=0.5, cy=0.5, rx=0.1, ry=0.1):
@@ -408,3 +410,15 @@ def test_any_rows_make_keys_that_neither_leave_the_square_nor_overlap(rows):
     for row in layout.rows:
         steps = np.diff(layout.centres[list(row), 0])
         np.testing.assert_allclose(steps, 2 * layout.keys[0].rx, atol=1e-6)
+
+
+def test_the_page_on_layouts_names_all_of_them_and_its_examples_work():
+    text = PAGE.read_text(encoding="utf-8")
+    table = text[text.index("| name |") :]
+    assert set(builtin_layouts()) <= set(re.findall(r"`(\w+)`", table))
+    examples = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    assert [Layout.from_dict(json.loads(example)).name for example in examples] == ["mine", "two"]
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, names)
+    assert str(names["svg"]).startswith("<svg")
