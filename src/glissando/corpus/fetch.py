@@ -101,8 +101,9 @@ def _futo_files(revision: str, endpoint: str | None) -> tuple[str, list[RemoteFi
     except (HfHubHTTPError, OSError) as error:
         line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise CorpusError(f"cannot list {FUTO_DATASET}: {line}") from None
-    except Exception as error:  # httpx's errors share no base with OSError, and older versions use requests
-        if type(error).__module__.split(".")[0] not in ("httpx", "requests"):
+    except Exception as error:
+        # The hub's versions bring clients of their own (requests, httpx, httpx2), whose errors have no common base.
+        if not type(error).__module__.startswith(("httpx", "requests")):
             raise
         raise CorpusError(f"cannot reach {api.endpoint}: {error}") from None
     commit = info.sha or revision

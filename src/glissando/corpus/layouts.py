@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from glissando.errors import CorpusError, LayoutError
-from glissando.layout import Layout, builtin_layouts, load_layout
+from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 
 
 class LayoutShelf:
     """Finds layouts by name and remembers them.
 
-    A name is only a name: one that would lead out of the directory is unknown, so a corpus cannot make us
-    read other files.
+    A name is looked up among the directory's files, never made a path, so a corpus cannot make us read others.
     """
 
     def __init__(self, directory: str | Path | None = None) -> None:
-        self.directory = Path(directory) if directory is not None else None
-        if self.directory is not None and not self.directory.is_dir():
-            raise LayoutError(f"no directory of layouts {self.directory}")
+        if directory is not None and not Path(directory).is_dir():
+            raise LayoutError(f"no directory of layouts {directory}")
+        files = Path(directory).glob("*.json") if directory is not None else ()
+        self._files = {file.stem: file for file in files}
         self._found: dict[str, Layout | None] = {}
 
     def get(self, name: str) -> Layout | None:
@@ -35,13 +35,10 @@ class LayoutShelf:
 
     def names(self) -> list[str]:
         """Every name there is a layout for."""
-        files = self.directory.glob("*.json") if self.directory is not None else ()
-        return sorted({file.stem for file in files} | set(builtin_layouts()))
+        return sorted({*self._files, *builtin_layouts()})
 
     def _load(self, name: str) -> Layout | None:
         """Read a layout from the directory or from the package."""
-        if self.directory is not None and Path(name).name == name and "\0" not in name:
-            file = self.directory / f"{name}.json"
-            if file.is_file():
-                return Layout.from_json(file)
-        return load_layout(name) if name in builtin_layouts() else None
+        if name in self._files:
+            return Layout.from_json(self._files[name])
+        return load_layout(name) if ALIASES.get(name, name) in builtin_layouts() else None

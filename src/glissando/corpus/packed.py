@@ -141,8 +141,9 @@ def _load_directory(path: Path) -> dict[str, Any]:
 
 def _load_npz(path: Path) -> dict[str, Any]:
     """The parts of a pack that is an .npz."""
-    with np.load(path, allow_pickle=False) as file:
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError("it is neither a directory nor an .npz")
+    file = np.load(path, allow_pickle=False)
+    if not isinstance(file, np.lib.npyio.NpzFile):
+        raise ValueError("it is neither a directory nor an .npz")
+    with file:
         meta = json.loads(file["meta"].tobytes().decode("utf-8"))
         return {"meta": meta} | {name: file[name] for name in ARRAYS}

@@ -16,6 +16,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -80,17 +81,18 @@ def read_swipes(
     Raises:
         CorpusError: on the first line that cannot be read; the message names file and line.
     """
-    found = 0
+    return islice(_read_swipes(path, max_key_distance), limit)
+
+
+def _read_swipes(path: str | Path, max_key_distance: float | None) -> Iterator[Swipe]:
+    """All swipes of one file that lie within the distance."""
     for number, data in read_objects(path):
-        if limit is not None and found >= limit:
-            return
         try:
             swipe = swipe_from_dict(data)
             if max_key_distance is not None and _distance(swipe) > max_key_distance:
                 continue
         except LineError as error:
             raise CorpusError(f"{path}:{number}: {error}") from None
-        found += 1
         yield swipe
 
 

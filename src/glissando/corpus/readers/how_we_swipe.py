@@ -8,6 +8,7 @@ Pixels cover the whole canvas, three letter rows and a bottom row of dummy keys 
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ def read_how_we_swipe(path: str | Path, dropped: Counter[str]) -> Iterator[Swipe
             for name in sorted(name for name in archive.namelist() if name.endswith(".log")):
                 with archive.open(name) as member:
                     yield from _read_log(_bounded_lines(member), f"{path}/{name}", _session(name), dropped)
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
         raise CorpusError(f"cannot read {path}: {error}") from None
 
 

@@ -1,0 +1,78 @@
+"""Formats told by their first line, and corpora of several files."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from glissando.corpus.readers import detect_format, open_corpus
+from glissando.errors import CorpusError
+
+OURS = {"word": "ab", "x": [0.1], "y": [0.1], "t": [0], "layout": "qwerty"}
+FUTO = {"word": "cd", "data": [{"x": 0.1, "y": 0.1, "t": 5}], "session": "s"}
+YANDEX = {"word": "еж", "curve": {"x": [1], "y": [2], "t": [3], "grid_name": "default"}}
+HEADER = "sentence timestamp keyb_width keyb_height event x_pos y_pos x_radius y_radius angle word is_err"
+LOG = (
+    f"{HEADER}\na_b 1 100 74 touchstart 1 1 0 0 0 ef 0\n"
+    "a_b 2 100 74 touchmove 2 2 0 0 0 ef 0\na_b 3 100 74 touchend 3 3 0 0 0 ef 0\n"
+)
+
+
+def _write(folder: Path, name: str, *rows: dict[str, object] | str) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("row", "format", "word"),
+    [(OURS, "glissando", "ab"), (FUTO, "futo", "cd"), (YANDEX, "yandex", "еж"), (LOG, "how-we-swipe", "ef")],
+)
+def test_formats_are_told_apart(tmp_path: Path, row: dict[str, object] | str, format: str, word: str) -> None:
+    file = _write(tmp_path, "a.jsonl", "", row)
+    assert detect_format(file) == format
+    assert [swipe.word for swipe in open_corpus(file)] == [word]
+    assert [swipe.word for swipe in open_corpus(file, format)] == [word]
+
+
+def test_a_log_without_its_header(tmp_path: Path) -> None:
+    assert detect_format(_write(tmp_path, "a.log", LOG.split("\n", 1)[1])) == "how-we-swipe"
+
+
+@pytest.mark.parametrize(
+    ("row", "says"), [('{"a": 1}', "a row has the fields a"), ("hello", "not JSON"), ("", "not JSON")]
+)
+def test_unknown_formats(tmp_path: Path, row: str, says: str) -> None:
+    with pytest.raises(CorpusError, match=rf"no corpus format we know.*{says}"):
+        open_corpus(_write(tmp_path, "a.jsonl", row))
+
+
+def test_directories_and_several_sources(tmp_path: Path) -> None:
+    _write(tmp_path, "runs/b.jsonl", FUTO | {"word": "two"}, FUTO | {"dual_finger": 1})
+    _write(tmp_path, "runs/a.jsonl", FUTO | {"word": "one"})
+    _write(tmp_path, "runs/layouts/qwerty.json", "{}")
+    ours = _write(tmp_path, "ours.jsonl", OURS)
+    corpus = open_corpus([tmp_path / "runs", ours])
+    for _ in range(2):  # reading again counts again from zero
+        assert [swipe.word for swipe in corpus] == ["one", "two", "ab"]
+        assert corpus.dropped == {"two fingers": 1}
+
+
+def test_the_zip_of_logs(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "swipelogs.zip", "w") as archive:
+        archive.writestr("swipelogs/p1.log", LOG)
+        archive.writestr("swipelogs/p1.json", "{}")
+        archive.writestr("swipelogs/p2.log", LOG.replace(" ef ", " gh "))
+    found = [(swipe.session, swipe.word) for swipe in open_corpus(tmp_path / "swipelogs.zip")]
+    assert found == [("p1", "ef"), ("p2", "gh")]
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="no corpus files in"):
+        open_corpus(tmp_path)
+    with pytest.raises(CorpusError, match="No such file"):
+        open_corpus(tmp_path / "none.jsonl")
+    with pytest.raises(CorpusError, match="no corpus format 'csv'; there are auto, glissando"):
+        open_corpus(tmp_path, "csv")

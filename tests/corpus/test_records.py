@@ -1,0 +1,198 @@
+"""Swipes in our own format: what is read, what is refused, and that writing and reading agree."""
+
+import json
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from glissando.corpus.records import (
+    MAX_POINTS,
+    Swipe,
+    read_swipes,
+    swipe_from_dict,
+    swipe_to_dict,
+    swipe_writer,
+    write_swipes,
+)
+from glissando.errors import CorpusError
+from glissando.gesture import Gesture
+
+ROW: dict[str, Any] = {
+    "word": "will",
+    "x": [0.1889, 0.5, 0.9],
+    "y": [0.2316, -0.1, 0.5],
+    "t": [0, 133, 150.5],
+    "layout": "qwerty",
+    "session": "p1",
+    "canvas_width": 360.0,
+    "canvas_height": 180.0,
+    "sentence": "will it be",
+    "key_dist_mean": 0.325,
+    "key_dist_max": 0.495,
+    "source": "how-we-swipe",
+    "language": "en",
+}
+
+
+def _file(folder: Path, *rows: dict[str, Any] | str) -> Path:
+    file = folder / "swipes.jsonl"
+    file.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    return file
+
+
+def test_a_row_by_hand() -> None:
+    swipe = swipe_from_dict(ROW | {"study": "ignored"})
+    assert swipe.word == "will"
+    assert swipe.gesture.x.tolist() == [0.1889, 0.5, 0.9]
+    assert swipe.gesture.t.tolist() == [0, 133, 150.5]
+    assert (swipe.layout, swipe.session, swipe.sentence) == ("qwerty", "p1", "will it be")
+    assert (swipe.key_distance, swipe.key_distance_mean) == (0.495, 0.325)
+    assert swipe.aspect == 0.5
+    assert swipe_to_dict(swipe) == ROW
+
+
+def test_only_five_fields_are_required() -> None:
+    swipe = swipe_from_dict({name: ROW[name] for name in ("word", "x", "y", "t", "layout")})
+    assert (swipe.session, swipe.sentence, swipe.key_distance, swipe.aspect) == (None, None, None, None)
+    assert (swipe.source, swipe.language) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"word": None}, "word must be text, got None"),
+        ({"word": 7}, "word must be text, got 7"),
+        ({"word": ""}, "must not be empty"),
+        ({"word": "\ud800"}, "half a character"),
+        ({"layout": None}, "layout must be text"),
+        ({"x": None}, "x must be a list of numbers, got None"),
+        ({"x": "0.5"}, "x must be a list of numbers, got '0.5'"),
+        ({"x": [0.1, 0.2]}, "x, y and t differ in length: 2, 3, 3"),
+        ({"x": [0.1, "0.2", 0.3]}, "x must hold numbers only, got str"),
+        ({"x": [0.1, True, 0.3]}, "x must hold numbers only, got bool"),
+        ({"x": [0.1, None, 0.3]}, "x must hold numbers only, got NoneType"),
+        ({"x": [0.1, [1], 0.3]}, "x must hold numbers only, got list"),
+        ({"y": [0.1, float("nan"), 0.3]}, "y[1] is NaN"),
+        ({"y": [0.1, float("inf"), 0.3]}, "y[1] is inf"),
+        ({"y": [0.1, 10**400, 0.3]}, "y must be numbers"),
+        ({"x": [], "y": [], "t": []}, "at least one point"),
+        ({"t": [0, 20, 10]}, "time runs backwards at point 2"),
+        ({"session": 5}, "session must be text"),
+        ({"canvas_width": "360"}, "canvas_width must be a number"),
+        ({"canvas_width": -1}, "canvas_width must be a finite number, not negative, got -1"),
+        ({"canvas_width": float("nan")}, "canvas_width must be a finite number"),
+        ({"key_dist_max": True}, "key_dist_max must be a number"),
+        ({"key_dist_max": 10**4000}, "key_dist_max must be a finite number"),
+    ],
+)
+def test_a_bad_line_seven_is_one_clear_line(tmp_path: Path, change: dict[str, Any], says: str) -> None:
+    file = _file(tmp_path, *[ROW] * 6, ROW | change)
+    with pytest.raises(CorpusError) as caught:
+        list(read_swipes(file))
+    message = str(caught.value)
+    assert message.startswith(f"{file}:7: ")
+    assert says in message
+    assert "\n" not in message
+    assert len(message) < len(str(file)) + 150
+
+
+@pytest.mark.parametrize("missing", ["word", "x", "y", "t", "layout"])
+def test_a_missing_field_is_named(tmp_path: Path, missing: str) -> None:
+    file = _file(tmp_path, {name: value for name, value in ROW.items() if name != missing})
+    with pytest.raises(CorpusError, match=rf"jsonl:1: {missing} must be .*, got nothing"):
+        list(read_swipes(file))
+
+
+def test_a_million_points_are_refused(tmp_path: Path) -> None:
+    many = [0.5] * (MAX_POINTS + 1)
+    file = _file(tmp_path, ROW | {"x": many, "y": many, "t": many})
+    with pytest.raises(CorpusError, match="100,001 points; a swipe has at most 100,000"):
+        list(read_swipes(file))
+
+
+def test_limit_and_distance(tmp_path: Path) -> None:
+    rows = [ROW | {"word": word, "key_dist_max": distance} for word, distance in (("aa", 1), ("bb", 3), ("cc", 2))]
+    file = _file(tmp_path, *rows, "not JSON")
+    assert [swipe.word for swipe in read_swipes(file, max_key_distance=2.0, limit=2)] == ["aa", "cc"]
+    assert list(read_swipes(file, limit=0)) == []
+    with pytest.raises(CorpusError, match=":4: not JSON"):
+        list(read_swipes(file))
+
+
+def test_filtering_by_a_distance_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    file = _file(tmp_path, {name: value for name, value in ROW.items() if name != "key_dist_max"})
+    with pytest.raises(CorpusError, match="no key_dist_max to filter by"):
+        list(read_swipes(file, max_key_distance=2.0))
+
+
+def test_reading_streams(tmp_path: Path) -> None:
+    file = _file(tmp_path, *[ROW | {"x": [0.5] * 200, "y": [0.5] * 200, "t": list(range(200))}] * 600)
+    tracemalloc.start()
+    assert sum(1 for _ in read_swipes(file)) == 600
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e6 < file.stat().st_size
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+def test_what_is_written_reads_back(tmp_path: Path, name: str) -> None:
+    swipes = [swipe_from_dict(ROW), swipe_from_dict(ROW | {"word": "всё", "language": "", "session": None})]
+    assert write_swipes(tmp_path / name, swipes) == 2
+    again = list(read_swipes(tmp_path / name))
+    assert [swipe_to_dict(swipe) for swipe in again] == [swipe_to_dict(swipe) for swipe in swipes]
+    assert write_swipes(tmp_path / name, []) == 0
+    assert list(read_swipes(tmp_path / name)) == []
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+    def failing() -> Iterator[Swipe]:
+        yield swipe_from_dict(ROW)
+        raise CorpusError("the source broke")
+
+    with pytest.raises(CorpusError, match="the source broke"):
+        write_swipes(tmp_path / "out.jsonl.gz", failing())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_writers_at_once(tmp_path: Path) -> None:
+    with swipe_writer(tmp_path / "a.jsonl") as a, swipe_writer(tmp_path / "b.jsonl") as b:
+        a(swipe_from_dict(ROW))
+        b(swipe_from_dict(ROW | {"word": "it"}))
+    assert [s.word for file in ("a", "b") for s in read_swipes(tmp_path / f"{file}.jsonl")] == ["will", "it"]
+
+
+_leaf = st.sampled_from(
+    [None, True, 0, -1, 2, 0.5, 1e300, -0.0, float("nan"), float("inf"), 10**400, "", "a", "\udfff"]
+)
+_json = st.recursive(
+    _leaf, lambda inner: st.lists(inner, max_size=4) | st.fixed_dictionaries({"a": inner}), max_leaves=8
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.dictionaries(st.sampled_from(sorted(ROW)), _json, max_size=4))
+def test_any_json_is_a_swipe_or_a_corpus_error(change: dict[str, Any]) -> None:
+    try:
+        swipe = swipe_from_dict(ROW | change)
+    except CorpusError:
+        return
+    json.dumps(swipe_to_dict(swipe), ensure_ascii=False, allow_nan=False).encode()
+
+
+def test_the_docstring_names_every_field() -> None:
+    assert all(f"        {field.name}: " in (Swipe.__doc__ or "") for field in fields(Swipe))
+
+
+def test_real_rows(data: Path) -> None:
+    for name, count in (("how_we_swipe_val", 300), ("yandex_jcuken_dev", 300), ("futo_swipe1_samples", 11)):
+        swipes = list(read_swipes(data / "swipes" / f"{name}.jsonl.gz", limit=300))
+        assert len(swipes) == count
+        assert all(isinstance(swipe.gesture, Gesture) and swipe.key_distance is not None for swipe in swipes)
+        assert np.median([len(swipe.gesture) for swipe in swipes]) > 30

@@ -1,0 +1,77 @@
+"""The dataset table by hand, and its first rows for real swipes."""
+
+import io
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from glissando.corpus.readers import open_corpus
+from glissando.corpus.records import Swipe
+from glissando.corpus.stats import CorpusStats, Spread, corpus_stats, stats_table
+from glissando.errors import CorpusError
+from glissando.gesture import Gesture
+
+
+def _swipe(word: str, times: list[float], **more: object) -> Swipe:
+    line = np.linspace(0, 1, len(times))
+    return Swipe(word, Gesture(line, line, times), "qwerty", **more)  # type: ignore[arg-type]
+
+
+SWIPES = [
+    _swipe("ab", [0, 10, 20], session="p1", sentence="ab cd", key_distance=1.0, language="en"),
+    _swipe(
+        "cd", [0, 10, 20, 30, 40], session="p1", sentence="ab cd", key_distance=3.0, canvas_width=2, canvas_height=1
+    ),
+    _swipe("ab", [0, 3000], session="p2"),
+]
+
+
+def test_by_hand() -> None:
+    stats = corpus_stats(iter(SWIPES), {"two fingers": 1, "ill-formed line": 50})
+    assert (stats.swipes, stats.words, stats.sessions, stats.sentences) == (3, 2, 2, 1)
+    assert (stats.duration_ms.median, stats.points.median) == (40, 3)
+    assert stats.filtering_rate == 0.25  # lines are no swipes
+    assert stats.key_distance == Spread(1.1, 2.0, 2.9)
+    assert stats.follows == 0.5
+    assert stats.aspect == Spread(0.5, 0.5, 0.5)
+    assert stats.interval_ms == Spread(10, 10, 1000)  # six of 10 ms, one over a second
+    assert stats.layouts == {"qwerty": 3}
+    assert stats.languages == {"unknown": 2, "en": 1}
+    assert stats.to_dict()["duration_ms"]["median"] == 40
+
+
+def test_taps_without_people_or_sentences() -> None:
+    stats = corpus_stats([_swipe("a", [0])])
+    assert (stats.sessions, stats.sentences, stats.interval_ms, stats.key_distance) == (None, None, None, None)
+    assert "Unique anonymized sessions" in _printed(stats)
+
+
+def test_an_empty_corpus_is_an_error() -> None:
+    with pytest.raises(CorpusError, match=r"no swipe in the corpus \(left out: \{'two fingers': 2\}\)"):
+        corpus_stats([], {"two fingers": 2})
+
+
+def _printed(stats: CorpusStats) -> str:
+    console = Console(file=io.StringIO(), width=100)
+    console.print(stats_table(stats))
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_table_shows_names_as_they_are() -> None:
+    text = _printed(corpus_stats(SWIPES, {"on [bold] layout": 3}))
+    assert "Left out: on [bold] layout" in text
+    assert "Median swipe duration (ms)" in text
+
+
+def test_every_figure_is_described() -> None:
+    assert all(f"        {field.name}: " in (CorpusStats.__doc__ or "") for field in fields(CorpusStats))
+
+
+def test_real_swipes(data: Path) -> None:
+    corpus = open_corpus(data / "swipes" / "how_we_swipe_val.jsonl.gz")
+    stats = corpus_stats(corpus, corpus.dropped)
+    assert (stats.swipes, stats.words, stats.sessions) == (3991, 2017, 66)
+    assert stats.follows == pytest.approx(0.965, abs=0.001)
