@@ -33,12 +33,13 @@ def gestures(draw, most=40):
 
 
 @given(gestures())
+@settings(deadline=None)
 def test_resampling_is_the_rule_in_its_plainest_words(gesture):
     np.testing.assert_allclose(resample(gesture), twin(gesture), atol=1e-6)
 
 
 @given(st.lists(gestures(), max_size=6), st.sampled_from([2, 17, 64]))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_a_batch_equals_its_gestures_one_by_one(batch, points):
     paths = resample_batch(batch, points)
     assert paths.shape == (len(batch), 2, points)
@@ -100,6 +101,7 @@ def test_a_finger_outside_the_square_is_brought_to_its_edge():
     assert path[0, 31] == pytest.approx(-1 + 3 * 31 / 63, abs=1e-6)
 
 
+@settings(deadline=None)
 @given(gestures(), st.integers(-(10**9), 10**9))
 def test_when_a_swipe_began_does_not_matter(gesture, later):
     np.testing.assert_allclose(Gesture(gesture.x, gesture.y, gesture.t + later).path(), gesture.path(), atol=1e-6)
