@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from glissando.cli import decode, demo
+from glissando.cli import bench, corpus, decode, demo, layouts
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -22,6 +22,9 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(decode.decode)
 app.command()(decode.evaluate)
+app.command()(layouts.layouts)
+app.command()(bench.bench)
+app.add_typer(corpus.app, name="corpus")
 
 
 def main() -> None:

@@ -34,6 +34,8 @@ class AugmentConfig:
         translate: whether the content goes to a random valid place.
         reversal: probability of reversing path and word in time.
         scale_rows: layouts of more rows than this keep their y scale.
+        upright: share of samples that are neither flipped nor rotated. Every keyboard in use stands upright;
+            the report has no such share.
     """
 
     y_scale: tuple[float, float] = (0.75, 1.0)
@@ -45,6 +47,7 @@ class AugmentConfig:
     translate: bool = True
     reversal: float = 0.1
     scale_rows: int = 3
+    upright: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("y_scale", "x_scale", "shear", "rotation"):
@@ -55,7 +58,7 @@ class AugmentConfig:
             low, high = getattr(self, name)
             if not 0 < low <= high <= 1:
                 raise TrainingError(f"augment.{name} must lie in (0, 1], got {(low, high)}")
-        for name in ("flip_x", "flip_y", "reversal"):
+        for name in ("flip_x", "flip_y", "reversal", "upright"):
             if not 0 <= getattr(self, name) <= 1:
                 raise TrainingError(f"augment.{name} is a probability, got {getattr(self, name)}")
 
@@ -90,16 +93,19 @@ class Parameters(NamedTuple):
 
 def sample_parameters(batch: Batch, config: AugmentConfig, generator: torch.Generator) -> Parameters:
     """Draw the parameters of every stage, in one call of the generator (it must live on the batch's device)."""
-    draw = torch.rand((10, len(batch.lengths)), generator=generator, device=batch.path.device)  # [10, B]
+    draw = torch.rand((11, len(batch.lengths)), generator=generator, device=batch.path.device)  # [11, B]
+    turned = draw[10] >= config.upright
     y_scale = torch.where(batch.rows > config.scale_rows, 1.0, _between(draw[0], config.y_scale))
-    flips = [torch.where(draw[4] < config.flip_x, -1.0, 1.0), torch.where(draw[5] < config.flip_y, -1.0, 1.0)]
+    flips = [
+        torch.where(turned & (draw[i] < chance), -1.0, 1.0) for i, chance in ((4, config.flip_x), (5, config.flip_y))
+    ]
     low, high = config.rotation
     return Parameters(
         y_scale=y_scale,
         x_scale=_between(draw[1], config.x_scale),
         shear=_between(draw[2:4].T, config.shear),
         flip=torch.stack(flips, dim=1),
-        angle=_between(draw[6], (math.radians(low), math.radians(high))),
+        angle=torch.where(turned, _between(draw[6], (math.radians(low), math.radians(high))), 0.0),
         place=draw[7:9].T if config.translate else torch.full_like(draw[7:9].T, -1.0),
         reverse=draw[9] < config.reversal,
     )
