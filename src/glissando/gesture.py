@@ -17,6 +17,7 @@ from glissando.errors import GestureError
 
 PATH_POINTS = 64  # T_in of the report
 FRAME_MS = 1000 / 60  # the modal sampling rate of phones, 60 Hz
+MAX_DURATION_MS = 24 * 3600 * 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +42,12 @@ class Gesture:
             raise GestureError(f"x, y and t differ in length: {len(self.x)}, {len(self.y)}, {len(self.t)}")
         if not len(self.x):
             raise GestureError("a gesture needs at least one point, got none")
-        backwards = np.flatnonzero(np.diff(self.t) < 0)
+        backwards = np.flatnonzero(self.t[1:] < self.t[:-1])
         if len(backwards):
             i = int(backwards[0])
             raise GestureError(f"time runs backwards at point {i + 1}: {self.t[i]:g} ms, then {self.t[i + 1]:g} ms")
+        if not self.duration <= MAX_DURATION_MS:
+            raise GestureError(f"a gesture lasts {self.duration:g} ms; more than a day is no gesture")
 
     @classmethod
     def from_points(cls, points: Iterable[Sequence[float]] | np.ndarray) -> Gesture:
@@ -55,7 +58,7 @@ class Gesture:
         """
         try:
             array = np.asarray(points if isinstance(points, np.ndarray) else list(points), dtype=np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise GestureError(f"points must be (x, y, t) numbers: {error}") from None
         if array.size == 0:
             raise GestureError("a gesture needs at least one point, got none")
@@ -69,7 +72,7 @@ class Gesture:
     @property
     def duration(self) -> float:
         """Milliseconds from the first point to the last."""
-        return float(self.t[-1] - self.t[0])
+        return float(self.t[-1]) - float(self.t[0])
 
     def path(self, points: int = PATH_POINTS) -> np.ndarray:
         """Resample to the encoder's input. Shape: [2, points], float32 in [0, 1]."""
@@ -99,26 +102,28 @@ def resample_batch(gestures: Sequence[Gesture], points: int = PATH_POINTS) -> np
     if not gestures:
         return np.zeros((0, 2, points), dtype=np.float32)
     sizes = np.array([len(gesture) for gesture in gestures])
-    starts = np.cumsum(sizes) - sizes
+    last = np.cumsum(sizes) - 1  # [B] each gesture's points among all points
     times = np.concatenate([gesture.t - gesture.t[0] for gesture in gestures])
-    xy = np.stack([np.concatenate([gesture.x for gesture in gestures]), np.concatenate([g.y for g in gestures])])
-    duration = times[starts + sizes - 1]  # [B]
+    xy = np.stack([np.concatenate([getattr(gesture, axis) for gesture in gestures]) for axis in ("x", "y")])
+    duration = times[last]  # [B]
     frames = np.maximum(2, np.rint(duration / FRAME_MS) + 1)  # [B] samples at 60 Hz
     where = np.linspace(0.0, 1.0, points) * (frames - 1)[:, None]  # [B, points] in units of those samples
     before = np.minimum(np.floor(where), frames[:, None] - 2)
     weight = where - before
-    step = (duration / (frames - 1))[:, None]
-    # Gestures are laid end to end on one time axis, a gap apart, so that one sorted search serves them all.
-    origin = np.concatenate([[0.0], np.cumsum(duration[:-1] + FRAME_MS)])
-    axis = times + np.repeat(origin, sizes)
-    ends = origin[:, None] + np.stack([before * step, (before + 1) * step])  # [2, B, points]
-    first, last = starts[:, None], (starts + sizes - 1)[:, None]
-    left = np.clip(np.searchsorted(axis, ends, side="right") - 1, first, last)
-    right = np.minimum(left + 1, last)
-    gap = axis[right] - axis[left]
-    share = np.clip((ends - axis[left]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
-    sample = xy[:, left] * (1 - share) + xy[:, right] * share  # [2 (x, y), 2 (before, after), B, points]
-    path = sample[:, 0] * (1 - weight) + sample[:, 1] * weight  # [2, B, points]
+    sample = np.stack([before, before + 1], axis=1)  # [B, 2, points]
+    instant = sample * (duration / (frames - 1))[:, None, None]
+    instant = np.where(sample == frames[:, None, None] - 1, duration[:, None, None], instant)  # rounding aside, the end
+    left = np.stack(  # [B, 2, points] the recorded point at or before each instant
+        [
+            np.searchsorted(times[end - size + 1 : end + 1], wanted, side="right") + end - size
+            for wanted, size, end in zip(instant, sizes, last, strict=True)
+        ]
+    )
+    right = np.minimum(left + 1, last[:, None, None])
+    gap = times[right] - times[left]
+    share = np.where(gap > 0, (instant - times[left]) / np.where(gap > 0, gap, 1.0), 0.0)
+    found = xy[:, left] * (1 - share) + xy[:, right] * share  # [2 (x, y), B, 2 (before, after), points]
+    path = found[:, :, 0] * (1 - weight) + found[:, :, 1] * weight  # [2, B, points]
     return np.clip(path, 0, 1).astype(np.float32).transpose(1, 0, 2)  # [B, 2, points]
 
 
