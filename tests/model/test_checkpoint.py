@@ -1,0 +1,115 @@
+import json
+
+import pytest
+import safetensors.torch
+import torch
+
+from glissando.errors import WeightsError
+from glissando.model.checkpoint import load_encoder, save_encoder, write_atomically
+from glissando.model.config import EncoderConfig
+from glissando.model.encoder import Encoder
+
+CONFIG = EncoderConfig(width=16, hidden=32, dilations=(1, 2), resolution=4, basis="grid", frames=64)
+
+
+@pytest.fixture
+def encoder():
+    torch.manual_seed(0)
+    encoder = Encoder(CONFIG)
+    torch.nn.init.normal_(encoder.heads.weight)
+    encoder.train()(torch.rand(8, 2, 64), torch.rand(8, 5, 2), torch.ones(8, 5).bool())  # moves the batch statistics
+    return encoder
+
+
+@pytest.fixture
+def file(tmp_path, encoder):
+    path = tmp_path / "encoder.safetensors"
+    save_encoder(path, encoder, {"step": 7, "metrics": {"top1": 0.9}})
+    return path
+
+
+def rewrite(path, metadata=None, **tensors):
+    """Save the file again with some of it changed; None removes a tensor."""
+    with safetensors.safe_open(path, "pt") as opened:
+        old = opened.metadata()
+    state = {**safetensors.torch.load_file(path), **tensors}
+    state = {name: tensor for name, tensor in state.items() if tensor is not None}
+    safetensors.torch.save_file(state, path, {**old, **(metadata or {})})
+
+
+def test_what_is_saved_comes_back(file, encoder):
+    loaded, extra = load_encoder(file)
+    assert extra == {"step": 7, "metrics": {"top1": 0.9}}
+    assert loaded.config == CONFIG
+    assert not loaded.training
+    args = torch.rand(2, 2, 64), torch.rand(2, 5, 2), torch.ones(2, 5).bool()
+    torch.testing.assert_close(loaded(*args), encoder.eval()(*args), rtol=0, atol=0)
+
+
+def test_overwrites_whole_and_leaves_nothing_beside(file, encoder):
+    save_encoder(file, encoder, {"step": 8})
+    assert load_encoder(file)[1] == {"step": 8}
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_failed_write_keeps_the_old_file(file, monkeypatch):
+    before = file.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(WeightsError, match=r"cannot write .*encoder.safetensors: No space left"):
+        write_atomically(file, b"half of it")
+    assert file.read_bytes() == before
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_missing_file_and_missing_folder(tmp_path, encoder):
+    with pytest.raises(WeightsError, match="no checkpoint at"):
+        load_encoder(tmp_path / "none.safetensors")
+    with pytest.raises(WeightsError, match="cannot write"):
+        save_encoder(tmp_path / "none" / "encoder.safetensors", encoder, {})
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:100], lambda data: data[:-10], lambda data: b"\x00" * 50])
+def test_damaged_file(file, damage):
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(WeightsError, match="damaged or no safetensors file"):
+        load_encoder(file)
+
+
+def test_foreign_file(tmp_path):
+    path = tmp_path / "other.safetensors"
+    safetensors.torch.save_file({"a": torch.zeros(1)}, path)
+    with pytest.raises(WeightsError, match="not an encoder's checkpoint"):
+        load_encoder(path)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [("{", "no usable config"), ("[1]", "is an object"), ('{"depth": 3}', "no field 'depth'")],
+)
+def test_unusable_config(file, config, message):
+    rewrite(file, {"config": config})
+    with pytest.raises(WeightsError, match=message):
+        load_encoder(file)
+
+
+def test_tensors_of_another_config(file):
+    rewrite(file, {"config": json.dumps({**CONFIG.to_dict(), "width": 32})})
+    with pytest.raises(WeightsError, match="the config asks for"):
+        load_encoder(file)
+
+
+def test_missing_surplus_and_non_finite_tensors(file):
+    bias = safetensors.torch.load_file(file)["stem.bias"]
+    rewrite(file, **{"stem.bias": bias * float("nan")})
+    with pytest.raises(WeightsError, match=r"'stem.bias' holds values that are not finite"):
+        load_encoder(file)
+    rewrite(file, **{"stem.bias": bias, "more": bias.clone()})
+    with pytest.raises(WeightsError, match="unknown 'more'"):
+        load_encoder(file)
+    rewrite(file, **{"stem.bias": None, "more": None})
+    with pytest.raises(WeightsError, match=r"lacks 'stem.bias'"):
+        load_encoder(file)

@@ -1,0 +1,64 @@
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from glissando.model.emissions import PADDING_LOGIT, gated_log_probs, joint_log_probs, key_logits
+
+
+def test_gated_by_hand():
+    # Softmax of (0, ln 3) is (1/4, 3/4); the gate's logit ln 4 lets 4/5 through.
+    got = gated_log_probs(torch.tensor([[[0.0, math.log(3)]]]), torch.tensor([[math.log(4)]])).exp()
+    torch.testing.assert_close(got, torch.tensor([[[0.2, 0.6, 0.2]]]))
+
+
+def test_joint_by_hand():
+    got = joint_log_probs(torch.tensor([[[0.0, math.log(3)]]]), torch.tensor([[math.log(4)]])).exp()
+    torch.testing.assert_close(got, torch.tensor([[[1 / 8, 3 / 8, 4 / 8]]]))
+
+
+@pytest.mark.parametrize("log_probs", [gated_log_probs, joint_log_probs])
+def test_sums_to_one_and_stays_finite_at_any_gate(log_probs):
+    gate = torch.tensor([[-1000.0, -50, -1, 0, 1, 50, 1000]])
+    got = log_probs(torch.randn(1, 7, 26) * 30, gate)
+    assert torch.isfinite(got).all()
+    torch.testing.assert_close(got.exp().sum(-1), torch.ones(1, 7))
+
+
+def test_gate_is_equation_6_in_float64_terms():
+    gate = torch.linspace(-30, 30, 61)[None]
+    got = gated_log_probs(torch.zeros(1, 61, 1), gate)
+    exact = gate.double()
+    torch.testing.assert_close(got[..., 0].double(), F.logsigmoid(exact), atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(got[..., 1].double(), F.logsigmoid(-exact), atol=1e-6, rtol=1e-6)
+
+
+def test_logits_are_the_field_at_the_keys_and_padding_is_low():
+    coefficients, basis = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
+    mask = torch.tensor([[True] * 5, [True, True, False, True, False]])
+    got = key_logits(coefficients, basis, mask)
+    assert got.shape == (2, 3, 5)
+    assert got[1, 2, 3] == pytest.approx(float(coefficients[1, 2] @ basis[1, 3]), abs=1e-5)
+    assert (got[1, :, [2, 4]] == PADDING_LOGIT).all()
+    assert (got[0] > PADDING_LOGIT / 2).all()
+
+
+@pytest.mark.parametrize("log_probs", [gated_log_probs, joint_log_probs])
+def test_ctc_gradients_are_finite_with_padded_keys(log_probs):
+    coefficients = torch.randn(2, 8, 4, requires_grad=True)
+    gate = torch.zeros(2, 8, requires_grad=True)
+    mask = torch.tensor([[True] * 5, [True, True, True, False, False]])
+    emitted = log_probs(key_logits(coefficients, torch.randn(2, 5, 4), mask), gate)
+    targets, lengths = torch.tensor([[0, 4, 1], [2, 1, 0]]), torch.tensor([3, 2])
+    loss = F.ctc_loss(emitted.transpose(0, 1), targets, torch.tensor([8, 8]), lengths, blank=5)
+    loss.backward()
+    assert torch.isfinite(coefficients.grad).all()
+    assert coefficients.grad.abs().sum() > 0
+    assert torch.isfinite(gate.grad).all()
+
+
+def test_half_precision_input_gives_float32():
+    logits = key_logits(torch.randn(1, 2, 4).bfloat16(), torch.randn(1, 3, 4), torch.ones(1, 3).bool())
+    assert gated_log_probs(logits.bfloat16(), torch.zeros(1, 2).bfloat16()).dtype == torch.float32
+    assert joint_log_probs(logits.bfloat16(), torch.zeros(1, 2).bfloat16()).dtype == torch.float32
