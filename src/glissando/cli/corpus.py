@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from glissando.cli import fetch
 
 if TYPE_CHECKING:
     from glissando.corpus.filters import Validity
@@ -19,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+app.add_typer(fetch.app, name="fetch")
 
 Sources = Annotated[
     list[Path], typer.Argument(help="Files (plain or gzip), zips or directories of swipes.", show_default=False)
@@ -38,7 +40,9 @@ def stats(
     format: Format = "auto",
     grids: Grids = None,
     layouts: Layouts = None,
-    measure: Annotated[bool, typer.Option(help="Measure key distances where the corpus brings none.")] = False,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure key distances where the corpus brings none.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print the report's dataset table, and more, for any corpus.
@@ -69,8 +73,8 @@ def stats(
 
 @app.command(name="filter")
 def filter_(
-    source: Annotated[Path, typer.Argument(help="Swipes in any format.", show_default=False)],
-    output: Annotated[Path, typer.Argument(help="Our JSON lines; gzip if it ends in .gz.", show_default=False)],
+    sources: Sources,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")],
     format: Format = "auto",
     grids: Grids = None,
     layouts: Layouts = None,
@@ -88,9 +92,9 @@ def filter_(
 
     Examples:
 
-        glissando corpus filter swipelogs.zip good.jsonl.gz
+        glissando corpus filter swipelogs.zip -o good.jsonl.gz
 
-        glissando corpus filter raw.jsonl good.jsonl.gz --max-key-distance 1.5
+        glissando corpus filter raw.jsonl -o good.jsonl.gz --max-key-distance 1.5
     """
     from glissando.corpus.filters import Validity, keep_valid
     from glissando.corpus.layouts import LayoutShelf
@@ -98,7 +102,7 @@ def filter_(
     from glissando.corpus.records import write_swipes
 
     validity = Validity(min_points=min_points, min_duration=min_duration, max_duration=max_duration, margin=margin)
-    corpus = open_corpus(source, format, grids=grids)
+    corpus = open_corpus(sources, format, grids=grids)
     kept = keep_valid(
         _counted(corpus, "filtering"),
         corpus.dropped,
@@ -166,7 +170,9 @@ def split(
             counts[name] += 1
         empty = [name for name, count in counts.items() if not count]
         if empty:
-            raise CorpusError(f"nothing falls into {', '.join(empty)}; there are too few sessions or another seed")
+            raise CorpusError(
+                f"nothing falls into {', '.join(empty)}: too few sessions for these shares; try another seed"
+            )
     _say(as_json, counts, f"{output}: " + ", ".join(f"{name} {count:,}" for name, count in counts.items()))
 
 
@@ -180,8 +186,10 @@ def pack(
     max_key_distance: MaxDistance = None,
     valid: Annotated[bool, typer.Option("--valid", help="Apply the report's validity filters too.")] = False,
     frames: Annotated[int, typer.Option(help="Emission steps of the model; longer words are left out.")] = 32,
-    drop_unknown_layouts: Annotated[bool, typer.Option(help="Leave out swipes on unknown layouts.")] = False,
-    overwrite: Annotated[bool, typer.Option(help="Replace a pack that is there.")] = False,
+    drop_unknown_layouts: Annotated[
+        bool, typer.Option("--drop-unknown-layouts", help="Leave out swipes on unknown layouts.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a pack that is there.")] = False,
     as_json: Json = False,
 ) -> None:
     """Pack a corpus for training: resampled paths and key indices as arrays that memory-map.
@@ -213,50 +221,6 @@ def pack(
         {**asdict(report), "dropped": dict(corpus.dropped)},
         f"{output}: {report.rows:,} swipes of {report.words:,} words on {', '.join(report.layouts)}",
     )
-
-
-fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args_is_help=True)
-app.add_typer(fetch, name="fetch")
-
-
-@fetch.command()
-def futo(
-    directory: Annotated[Path, typer.Argument(help="Where to put them.", show_default=False)],
-    runs: Annotated[str, typer.Option(help="Which runs.")] = "swipe-1,swipe-2,swipe-3,swipe-4,swipe-5",
-    revision: Annotated[str, typer.Option(help="Branch, tag or commit of the dataset.")] = "main",
-    endpoint: Annotated[str | None, typer.Option(help="A mirror of huggingface.co.")] = None,
-) -> None:
-    """Download swipe.futo.org (a million swipes, MIT) from Hugging Face; call again to go on.
-
-    Example:
-
-        glissando corpus fetch futo data/futo --runs swipe-1
-    """
-    from glissando.corpus.fetch import fetch_futo
-
-    names = tuple(name.strip() for name in runs.split(",") if name.strip())
-    with _byte_bars() as progress:
-        files = fetch_futo(directory, runs=names, revision=revision, endpoint=endpoint, progress=progress)
-    typer.echo(f"{directory}: {len(files)} files, checksums right")
-
-
-@fetch.command(name="how-we-swipe")
-def how_we_swipe(
-    directory: Annotated[Path, typer.Argument(help="Where to put it.", show_default=False)],
-    pattern: Annotated[str, typer.Option(help="Which files of the project.")] = "*swipelogs*.zip",
-    api: Annotated[str, typer.Option(help="Address of OSF's API.")] = "https://api.osf.io/v2",
-) -> None:
-    """Download How We Swipe's logs (70 MB) from OSF project sj67f; call again to go on.
-
-    Example:
-
-        glissando corpus fetch how-we-swipe data/how-we-swipe
-    """
-    from glissando.corpus.fetch import fetch_how_we_swipe
-
-    with _byte_bars() as progress:
-        files = fetch_how_we_swipe(directory, pattern=pattern, api=api, progress=progress)
-    typer.echo(f"{directory}: {', '.join(file.name for file in files)}, checksums right")
 
 
 def _filtered(
@@ -299,24 +263,6 @@ def _counted(swipes: Iterable[Swipe], what: str) -> Iterator[Swipe]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         yield from bar.track(swipes, description=what)
-
-
-@contextmanager
-def _byte_bars() -> Iterator[Any]:
-    """Give a function that shows how far each download is, on the terminal's error stream."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(name: str, done: int, total: int | None) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, total=total)
-            bar.update(tasks[name], completed=done)
-
-        yield show
 
 
 def _say(as_json: bool, figures: dict[str, Any], line: str) -> None:
