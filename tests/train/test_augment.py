@@ -101,6 +101,14 @@ def test_y_scale_is_skipped_on_more_than_three_rows():
     assert (tall.x_scale < 1).any()
 
 
+def test_an_upright_share_is_neither_flipped_nor_rotated():
+    batch = make_batch(4000)
+    drawn = sample_parameters(batch, AugmentConfig(upright=0.25), torch.Generator().manual_seed(0))
+    upright = (drawn.angle == 0) & (drawn.flip == 1).all(dim=1)
+    assert upright.float().mean() == pytest.approx(0.25, abs=0.03)
+    assert (drawn.x_scale[upright] < 1).any()
+
+
 def one_key(x: float, y: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """A path of two points and a keyboard of one key at the first of them."""
     path = torch.tensor([[[x, 0.5], [y, 0.5]]])

@@ -191,7 +191,8 @@ class Batches:
         whole = Stored(*(torch.cat(part).to(self.device) for part in zip(*chunks, strict=True)))
         while True:
             epoch, within = divmod(step, self.order.steps_per_epoch)
-            for index in self.order.epoch(epoch).to(self.device)[within:]:
+            rows = _pinned(self.order.epoch(epoch), self.device).to(self.device, non_blocking=True)
+            for index in rows[within:]:
                 yield self.shelf.unpack(Stored(*(part[index] for part in whole))), index
                 step += 1
 
@@ -203,14 +204,11 @@ class Batches:
 
     def _read_since(self, step: int) -> Iterator[tuple[Tensor, Stored]]:
         """Stored rows from a step on, on the host."""
-        pinned = self.device.type == "cuda"
         while True:
             epoch, within = divmod(step, self.order.steps_per_epoch)
             for index in self.order.epoch(epoch)[within:]:
                 stored = self.corpus.read(index.numpy())
-                yield (
-                    (index.pin_memory(), Stored(*(part.pin_memory() for part in stored))) if pinned else (index, stored)
-                )
+                yield _pinned(index, self.device), Stored(*(_pinned(part, self.device) for part in stored))
                 step += 1
 
 
@@ -257,6 +255,11 @@ def read_ahead(items: Iterator[Item], ahead: int) -> Iterator[Item]:
     finally:
         stopped.set()
         thread.join()
+
+
+def _pinned(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor as it must lie on the host for a GPU to fetch it while the host goes on."""
+    return tensor.pin_memory() if device.type == "cuda" else tensor
 
 
 def _doubled(pack: PackedCorpus) -> np.ndarray:

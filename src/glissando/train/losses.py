@@ -1,8 +1,8 @@
 """The training loss: CTC over the emissions, and the emission-count penalty (eq. 7).
 
-CTC comes in two forms that agree: torch's, and our own. Ours reads no length on the host, so it never makes
-the GPU wait, and ``torch.compile`` takes it into the graph of the model. It runs the forward and the backward
-recursion side by side, as one batch of twice the size: T short steps in all.
+CTC comes in forms that agree: torch's, and our own. Ours reads no length on the host, so it never makes the
+GPU wait, and ``torch.compile`` takes it into the graph of the model. It runs the forward and the backward
+recursion side by side, as one batch of twice the size: T short steps in all, or one kernel (ctc_kernel.py).
 """
 
 from __future__ import annotations
@@ -35,13 +35,17 @@ def encoder_loss(
         targets: [B, L] key indices, anything beyond the length.
         lengths: [B].
         weight: of the emission penalty, alpha of eq. 7.
-        ctc: "own" or "torch".
+        ctc: "own", "triton" (ours, its recursion a kernel) or "torch".
         per_letter: divide each word's cost by its length, as torch's mean does.
     """
-    cost = (ctc_loss if ctc == "own" else torch_ctc_loss)(log_probs.float(), targets, lengths)  # [B]
+    log_probs = log_probs.float()
+    if ctc == "torch":
+        cost = torch_ctc_loss(log_probs, targets, lengths)  # [B]
+    else:
+        cost = ctc_loss(log_probs, targets, lengths, fused=ctc == "triton")
     if per_letter:
         cost = cost / lengths.clamp(min=1)
-    penalty = emission_penalty(log_probs.float(), lengths).mean()
+    penalty = emission_penalty(log_probs, lengths).mean()
     mean = cost.mean()
     return Losses(mean + weight * penalty, mean.detach(), penalty.detach())
 
@@ -70,13 +74,13 @@ def torch_ctc_loss(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tenso
     )
 
 
-def ctc_loss(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Tensor, lengths: Tensor, *, fused: bool = False) -> Tensor:
     """Our CTC, equal to torch's. Shapes: [B, T, K + 1], [B, L], [B] -> [B].
 
     The blank is the last class, every sample has all T frames, and a target that no path can spell costs
-    nothing and has no gradient. Compute it in float32.
+    nothing and has no gradient. Compute it in float32. ``fused`` needs ctc_kernel.py imported, and a GPU.
     """
-    return _Ctc.apply(log_probs, targets, lengths)
+    return _Ctc.apply(log_probs, targets, lengths, fused)
 
 
 def needed_frames(targets: Tensor, lengths: Tensor) -> Tensor:
@@ -104,20 +108,20 @@ class _Ctc(torch.autograd.Function):
     """CTC whose gradient, minus the occupancy of every class, is found along with the cost."""
 
     @staticmethod
-    def forward(ctx: Any, log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tensor:
+    def forward(ctx: Any, log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: bool) -> Tensor:
         """Compute the cost of every sample, and keep the occupancies. Shapes as in ``ctc_loss``."""
-        cost, occupancy = _cost_and_occupancy(log_probs, targets, lengths)
+        cost, occupancy = _cost_and_occupancy(log_probs, targets, lengths, fused)
         ctx.save_for_backward(occupancy)
         return cost
 
     @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
         """Scale the occupancies by the gradient that arrives, [B]."""
         (occupancy,) = ctx.saved_tensors
-        return -occupancy * upstream[0][:, None, None], None, None
+        return -occupancy * upstream[0][:, None, None], None, None, None
 
 
-def _cost_and_occupancy(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+def _cost_and_occupancy(log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: bool) -> tuple[Tensor, Tensor]:
     """The cost [B] and the posterior of every class at every frame [B, T, K + 1]."""
     labels = _extend(targets, log_probs.shape[2] - 1)  # [B, S]
     states = 2 * lengths[:, None] + 1  # [B, 1] states in use
@@ -127,7 +131,7 @@ def _cost_and_occupancy(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> 
     backwards = emissions.flip(1).gather(2, mirror[:, None].expand_as(emissions))
     both = torch.cat([emissions, backwards])  # [2B, T, S]
     skip = _may_skip(torch.cat([labels, labels.gather(1, mirror)]))
-    scores = _recursion(both, skip)  # [2B, T, S]
+    scores = torch.ops.glissando.ctc_recursion(both, skip) if fused else recursion(both, skip)  # [2B, T, S]
     alpha, beta = scores.chunk(2)
     beta = beta.flip(1).gather(2, mirror[:, None].expand_as(emissions))
     # A path ends in the last letter or in the blank after it.
@@ -152,7 +156,7 @@ def _may_skip(labels: Tensor) -> Tensor:
     return letter & functional.pad(labels[:, 2:] != labels[:, :-2], (2, 0), value=False)
 
 
-def _recursion(emissions: Tensor, skip: Tensor) -> Tensor:
+def recursion(emissions: Tensor, skip: Tensor) -> Tensor:
     """Log score of all paths from the start to each state of each frame. Shapes: [B, T, S], [B, S] -> [B, T, S]."""
     start = torch.arange(emissions.shape[2], device=emissions.device) < 2
     score = torch.where(start, emissions[:, 0], IMPOSSIBLE)
