@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from glissando.cli import bench, corpus, decode, demo, layouts
+from glissando.cli import bench, corpus, decode, demo, layouts, serve
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(decode.decode)
 app.command()(decode.evaluate)
 app.command()(layouts.layouts)
 app.command()(bench.bench)
+app.command()(serve.serve)
 app.add_typer(corpus.app, name="corpus")
 
 

@@ -1,0 +1,150 @@
+"""``glissando serve``: the keyboard to try and the site that collects swipes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    import socket
+
+    import uvicorn
+
+    from glissando.web.settings import Settings
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets phones in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    store: Annotated[
+        str, typer.Option(help="Where donated swipes go: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
+    ] = "sqlite:///glissando-swipes.db",
+    weights: Annotated[str, typer.Option(help="A packaged encoder or an .onnx file.")] = "encoder",
+    layouts: Annotated[Path | None, typer.Option(help="Directory of further layouts.")] = None,
+    sentences: Annotated[Path | None, typer.Option(help="Sentences to collect, a line each.")] = None,
+    language: Annotated[str, typer.Option(help="Language of those sentences.")] = "en",
+    token: Annotated[
+        str | None,
+        typer.Option(help="What the operator page asks for; a random one by default.", envvar="GLISSANDO_TOKEN"),
+    ] = None,
+    any_pointer: Annotated[bool, typer.Option("--any-pointer", help="Collect from mice and pens too.")] = False,
+    threads: Annotated[int, typer.Option(help="Decoding threads per process.", min=1)] = 2,
+    queue: Annotated[int, typer.Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
+    processes: Annotated[int, typer.Option(help="Server processes; more than one wants PostgreSQL.", min=1)] = 1,
+    rate: Annotated[float, typer.Option(help="Requests per second from one address.", min=0.1)] = 40.0,
+    proxy: Annotated[str | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is believed.")] = None,
+) -> None:
+    """Serve a keyboard to try with your finger, and collect swipes.
+
+    **Examples**
+
+        glissando serve
+
+        glissando serve --host 0.0.0.0
+
+        glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
+    """
+    import secrets
+
+    from glissando.errors import MissingExtraError
+
+    try:
+        import uvicorn
+
+        from glissando.web.settings import Settings
+    except ImportError as error:
+        raise MissingExtraError(f"the server needs {error.name}: pip install 'glissando[web]'") from None
+    settings = Settings(
+        store=store, weights=weights, layouts=str(layouts or ""), sentences=str(sentences or ""), language=language,
+        token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
+        rate_decode=rate, rate_address=rate / 2,
+    )  # fmt: skip
+    settings.save()
+    check_start(settings)
+    listener = bind(host, port)
+    typer.echo(greeting(host, listener.getsockname()[1], settings.token if token is None else ""))
+    config = uvicorn.Config(
+        "glissando.web.app:create_app", factory=True, workers=processes, log_level="warning",
+        # An access log would hold addresses beside times: the link to a person that nothing here keeps.
+        access_log=False, server_header=False, proxy_headers=proxy is not None, forwarded_allow_ips=proxy,
+        limit_concurrency=2000, timeout_keep_alive=30, timeout_graceful_shutdown=5,
+    )  # fmt: skip
+    run(config, listener)
+
+
+def check_start(settings: Settings) -> None:
+    """Fail here, in one line, rather than in a server process: weights, layouts, sentences and store must be sound."""
+    from glissando.web.decoding import Shelf
+    from glissando.web.sentences import load_pool
+    from glissando.web.store import Store
+
+    Shelf(settings)
+    load_pool(settings)
+    Store(settings.store).close()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket to listen on."""
+    import socket
+
+    from glissando.errors import GlissandoError
+
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        raise GlissandoError(f"cannot listen on {host} port {port}: {error.strerror or error}; try --port 0") from None
+    listener.set_inheritable(True)
+    return listener
+
+
+def greeting(host: str, port: int, token: str) -> str:
+    """What the terminal shows: addresses, a QR code where a phone can reach us, the token if it was made up."""
+    everywhere = host in ("0.0.0.0", "::")
+    shown = "localhost" if everywhere else f"[{host}]" if ":" in host else host
+    lines = [f"glissando is at  http://{shown}:{port}/", f"collect swipes   http://{shown}:{port}/collect"]
+    lan = lan_address() if everywhere else None
+    if lan:
+        url = f"http://{lan}:{port}/"
+        lines += [f"on your phone    {url}", qr_code(url)]
+    if token:
+        lines.append(f"operator page    http://{shown}:{port}/operator  token {token}")
+    return "\n".join(lines)
+
+
+def lan_address() -> str | None:
+    """This machine's address in the local network, or None."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing; the system picks the address it would send from
+        except OSError:
+            return None
+        return str(probe.getsockname()[0])
+
+
+def qr_code(url: str) -> str:
+    """A QR code for the terminal."""
+    import io
+
+    import segno
+
+    text = io.StringIO()
+    segno.make(url, micro=False).terminal(text, compact=True)
+    return text.getvalue().rstrip("\n")
+
+
+def run(config: uvicorn.Config, listener: socket.socket) -> None:
+    """Serve until told to stop, in as many processes as configured."""
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    server = uvicorn.Server(config)
+    if config.workers > 1:
+        Multiprocess(config, target=server.run, sockets=[listener]).run()
+    else:
+        server.run(sockets=[listener])
