@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     import socket
 
-    import uvicorn
-
     from glissando.web.settings import Settings
+
+APP = "glissando.web.app:create_app"
 
 
 def serve(
@@ -65,13 +65,18 @@ def serve(
     check_start(settings)
     listener = bind(host, port)
     typer.echo(greeting(host, listener.getsockname()[1], settings.token if token is None else ""))
-    config = uvicorn.Config(
-        "glissando.web.app:create_app", factory=True, workers=processes, log_level="warning",
+    options: dict[str, Any] = {
+        "factory": True, "log_level": "warning", "server_header": False, "limit_concurrency": 2000,
         # An access log would hold addresses beside times: the link to a person that nothing here keeps.
-        access_log=False, server_header=False, proxy_headers=proxy is not None, forwarded_allow_ips=proxy,
-        limit_concurrency=2000, timeout_keep_alive=30, timeout_graceful_shutdown=5,
-    )  # fmt: skip
-    run(config, listener)
+        "access_log": False, "proxy_headers": proxy is not None, "forwarded_allow_ips": proxy,
+        "timeout_keep_alive": 30, "timeout_graceful_shutdown": 5,
+    }  # fmt: skip
+    if processes == 1:
+        uvicorn.Server(uvicorn.Config(APP, **options)).run(sockets=[listener])
+    else:
+        port = listener.getsockname()[1]
+        listener.close()  # uvicorn binds again and hands the socket to its processes
+        uvicorn.run(APP, host=host, port=port, workers=processes, **options)
 
 
 def check_start(settings: Settings) -> None:
@@ -136,15 +141,3 @@ def qr_code(url: str) -> str:
     text = io.StringIO()
     segno.make(url, micro=False).terminal(text, compact=True)
     return text.getvalue().rstrip("\n")
-
-
-def run(config: uvicorn.Config, listener: socket.socket) -> None:
-    """Serve until told to stop, in as many processes as configured."""
-    import uvicorn
-    from uvicorn.supervisors import Multiprocess
-
-    server = uvicorn.Server(config)
-    if config.workers > 1:
-        Multiprocess(config, target=server.run, sockets=[listener]).run()
-    else:
-        server.run(sockets=[listener])

@@ -16,7 +16,13 @@ from glissando.web import explain as explaining
 from glissando.web.decoding import Decoding, layout_dict
 from glissando.web.limits import RateLimit
 from glissando.web.models import (
-    CandidateModel, DecodeRequest, DecodeResponse, ExplainRequest, ExplainResponse, HealthResponse, LayoutsResponse,
+    CandidateModel,
+    DecodeRequest,
+    DecodeResponse,
+    ExplainRequest,
+    ExplainResponse,
+    HealthResponse,
+    LayoutsResponse,
     problems,
 )  # fmt: skip
 from glissando.web.visitors import address

@@ -10,12 +10,19 @@ from fastapi import APIRouter, Header, Query, Request
 
 from glissando.errors import GestureError, GlissandoError
 from glissando.gesture import Gesture
+from glissando.web.collect_models import (
+    CollectionResponse,
+    DeletedResponse,
+    SentencesResponse,
+    SessionRequest,
+    SessionResponse,
+    SummaryResponse,
+    SwipeRequest,
+    SwipeResponse,
+)
 from glissando.web.decoding import Shelf, layout_dict
 from glissando.web.limits import RateLimit
-from glissando.web.models import (
-    CollectionResponse, DeletedResponse, SentencesResponse, SessionRequest, SessionResponse, SummaryResponse,
-    SwipeRequest, SwipeResponse, problems,
-)  # fmt: skip
+from glissando.web.models import problems
 from glissando.web.sentences import Pool, words_of
 from glissando.web.settings import Settings
 from glissando.web.store import Donation, Store

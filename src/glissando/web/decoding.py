@@ -17,9 +17,9 @@ from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import EncoderRuntime
 from glissando.scoring import load_scoring
-from glissando.weights import load_weights
 from glissando.web.models import CustomLayout
 from glissando.web.settings import Settings
+from glissando.weights import load_weights
 
 MAX_BUILDS = 8  # keyboards that may wait to be made; each takes about a second
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -129,7 +130,7 @@ def judge(keyboard: Keyboard, log_probs: np.ndarray, ranked: Sequence[Candidate]
 
 def needed_frames(labels: Sequence[int]) -> int:
     """Frames that CTC needs for a word: one a letter, and a blank between equal neighbours."""
-    return len(labels) + sum(a == b for a, b in zip(labels[:-1], labels[1:], strict=True))
+    return len(labels) + sum(a == b for a, b in pairwise(labels))
 
 
 def forward(log_probs: np.ndarray, labels: Sequence[int]) -> float:

@@ -8,8 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlalchemy import (
-    Boolean, Column, Connection, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, inspect, select, text,
-)  # fmt: skip
+    Boolean,
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    inspect,
+    select,
+    text,
+)
 
 from glissando.errors import GlissandoError
 

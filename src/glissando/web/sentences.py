@@ -59,9 +59,7 @@ def read_sentences(path: Path) -> tuple[str, ...]:
         raise SentencesError(f"{path} has no sentence; it needs one per line")
     for one in found:
         if len(one) > MAX_SENTENCE or len(one.split()) > MAX_WORDS:
-            raise SentencesError(
-                f"{path}: {one[:40]!r}... is longer than {MAX_SENTENCE} characters or {MAX_WORDS} words"
-            )
+            raise SentencesError(f"{path}: {one[:40]!r}... has over {MAX_SENTENCE} characters or {MAX_WORDS} words")
     return found
 
 
