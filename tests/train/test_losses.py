@@ -6,6 +6,7 @@ import torch
 
 from glissando.train.losses import (
     ctc_loss,
+    divergence,
     emission_penalty,
     encoder_loss,
     greedy_matches,
@@ -133,3 +134,11 @@ def test_greedy_matches_what_collapsing_by_hand_gives():
     ]
     assert found.tolist() == expected
     assert 0 < sum(expected) < 400
+
+
+def test_divergence_from_a_teacher_by_hand():
+    # One frame, a key and blank: teacher (1/2, 1/2), ours (1/4, 3/4); a word of two letters halves it.
+    taught, ours = torch.tensor([[[0.5, 0.5]]]).log(), torch.tensor([[[0.25, 0.75]]]).log()
+    expected = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
+    assert divergence(ours, taught, torch.tensor([2])).item() == pytest.approx(expected / 2, rel=1e-5)
+    assert divergence(taught, taught, torch.tensor([2])).item() == 0

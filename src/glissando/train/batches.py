@@ -13,7 +13,7 @@ import json
 import queue
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -21,6 +21,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from glissando.corpus.packed import SCALE, PackedCorpus
 from glissando.errors import TrainingError
@@ -108,6 +109,10 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.kept)
+
+    def with_room(self, extra: int) -> Corpus:
+        """The same with ``extra`` more padded keys, so that its batches can join wider ones."""
+        return replace(self, keys=pad(self.keys, (0, 0, 0, extra)), mask=pad(self.mask, (0, extra)))
 
     @cached_property
     def word_counts(self) -> np.ndarray:

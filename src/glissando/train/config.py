@@ -42,11 +42,16 @@ class TrainConfig:
         word_power: a word seen n times is trained on like n^power; 1 takes the corpus as it is.
         rearranged: share of a batch that is real swipes carried to random grids.
         synthetic: share of a batch that is made by the generator.
+        extra_keys: random grids have up to so many keys more than the corpus has letters.
+        retime: whether a carried swipe's segments get the share of time their new lengths take.
         synthetic_words: a word list (AOSP or a word per line) for synthetic swipes; "" takes the corpus's words.
         synthetic_grids: share of the synthetic swipes made on random grids, the rest on the corpus's layouts.
+        teachers: encoder checkpoints, of as many frames, whose mean emissions the network also learns.
+        distil: weight of the teachers' divergence against CTC's 1 - distil.
         seed: of everything random.
         precision: "bf16" (losses in float32), "fp32", or "auto": bf16 on a GPU.
         compile: a mode of torch.compile, "off", or "auto": "default" on a GPU.
+        graph: replay a recorded step on a single GPU, which takes Python out of the way.
         resident: "yes" keeps the corpus on the device, "no" streams it, "auto" keeps it up to 8 GB.
         log_every: steps between lines of metrics.jsonl, and checks for NaN.
         validate_every: epochs between validations; the last is always validated.
@@ -77,9 +82,14 @@ class TrainConfig:
     synthetic: float = 0.0
     synthetic_words: str = ""
     synthetic_grids: float = 0.5
+    extra_keys: int = 0
+    retime: bool = True
+    teachers: tuple[str, ...] = ()
+    distil: float = 0.5
     seed: int = 0
     precision: Literal["auto", "bf16", "fp32"] = "auto"
     compile: Literal["auto", "off", "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"] = "auto"
+    graph: bool = True
     resident: Literal["auto", "yes", "no"] = "auto"
     log_every: int = 50
     validate_every: int = 10
@@ -89,13 +99,21 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name in ("batch", "epochs", "log_every", "validate_every"):
             _check(self, name, getattr(self, name) >= 1, "at least 1")
-        for name in ("steps", "max_seconds", "weight_decay", "emission_weight", "checkpoint_seconds", "snapshot_every"):
+        for name in (
+            "steps",
+            "max_seconds",
+            "weight_decay",
+            "emission_weight",
+            "checkpoint_seconds",
+            "snapshot_every",
+            "extra_keys",
+        ):
             _check(self, name, getattr(self, name) >= 0, "0 or more")
         for name in ("learning_rate", "clip", "word_power"):
             _check(self, name, getattr(self, name) > 0, "above 0")
         for name in ("ema", "warm_up", "beta1", "beta2"):
             _check(self, name, 0 <= getattr(self, name) < 1, "in [0, 1)")
-        for name in ("rearranged", "synthetic", "synthetic_grids"):
+        for name in ("rearranged", "synthetic", "synthetic_grids", "distil"):
             _check(self, name, 0 <= getattr(self, name) <= 1, "a share, in [0, 1]")
         _check(self, "floor_rate", 0 <= self.floor_rate <= self.learning_rate, "in [0, learning_rate]")
         _check(self, "synthetic", self.synthetic + self.rearranged <= 1, "at most 1 together with rearranged")

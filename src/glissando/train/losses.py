@@ -60,6 +60,15 @@ def emission_penalty(log_probs: Tensor, lengths: Tensor) -> Tensor:
     return (lengths - emitted.sum(dim=1)).clamp(min=0).square()
 
 
+def divergence(log_probs: Tensor, taught: Tensor, lengths: Tensor) -> Tensor:
+    """KL from a teacher's emissions to ours, summed over frames, per letter, averaged over the batch.
+
+    Shapes: [B, T, K + 1] twice, [B] -> scalar.
+    """
+    gap = (taught.exp() * (taught - log_probs.float())).sum(dim=(1, 2))
+    return (gap / lengths.clamp(min=1)).mean()
+
+
 def torch_ctc_loss(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tensor:
     """torch's CTC. Shapes: [B, T, K + 1], [B, L], [B] -> [B]; an impossible target costs nothing."""
     frames = torch.full_like(lengths, log_probs.shape[1])

@@ -18,11 +18,12 @@ from glissando.lexicon import Lexicon
 from glissando.train.batches import Batch, Corpus, Shelf
 from glissando.train.config import TrainConfig
 from glissando.train.generator import synthesize
+from glissando.train.grids import random_grids
 from glissando.train.losses import needed_frames
 from glissando.train.order import mix_seed
-from glissando.train.rearrange import align, random_grids, rearrange
+from glissando.train.rearrange import align, rearrange
 
-POOL = 8192  # synthetic swipes and grids made at a time, about
+POOL = {"cuda": 8192, "cpu": 256}  # synthetic swipes and grids made at a time, about
 ALIGN = 8192  # swipes aligned at a time
 POOL_SEED, AUGMENT_SEED = 1, 2  # what a seed is for
 
@@ -68,7 +69,7 @@ class Mix:
     """Turns the real rows of a step into its training batch.
 
     Args:
-        corpus: the real swipes.
+        corpus: the real swipes, with room for ``config.extra_keys``.
         config: the shares, the generator and the seed.
         shares: rows of each kind.
         device: where the batches are.
@@ -78,10 +79,10 @@ class Mix:
     def __init__(self, corpus: Corpus, config: TrainConfig, shares: Shares, device: torch.device, rank: int) -> None:
         self.config, self.shares, self.device, self.rank = config, shares, device, rank
         self.shelf = Shelf.of(corpus, device)
-        self.letters = corpus.keys.shape[1]
+        self.letters = corpus.keys.shape[1] - config.extra_keys
         self.frames = alignments(corpus, device) if shares.rearranged else None
         self.words = words_to_make(corpus, config, device) if shares.synthetic else None
-        self.steps_per_pool = max(1, POOL // max(1, shares.rearranged + shares.synthetic))
+        self.steps_per_pool = max(1, POOL[device.type] // max(1, shares.rearranged + shares.synthetic))
         self.pool = Pool(-1, None, None)
         self.generator = torch.Generator(device)
 
@@ -98,7 +99,8 @@ class Mix:
         parts = [_slice(drawn, moved, self.shares.real)] if self.shares.real else []
         if self.frames is not None and self.pool.grids is not None:
             keys, mask, rows = (part[within * moved : (within + 1) * moved] for part in self.pool.grids)
-            parts.append(rearrange(_slice(drawn, 0, moved), self.frames[index[:moved]].long(), keys, mask, rows))
+            frames = self.frames[index[:moved]].long()
+            parts.append(rearrange(_slice(drawn, 0, moved), frames, keys, mask, rows, self.config.retime))
         if self.pool.synthetic is not None:
             parts.append(_slice(self.pool.synthetic, within * self.shares.synthetic, self.shares.synthetic))
         return parts[0] if len(parts) == 1 else Batch(*(torch.cat(part) for part in zip(*parts, strict=True)))
@@ -108,16 +110,20 @@ class Mix:
         generator = self.seeded(POOL_SEED, number)
         grids = synthetic = None
         if self.shares.rearranged:
-            grids = random_grids(self.steps_per_pool * self.shares.rearranged, self.letters, generator, self.device)
+            grids = self._grids(self.steps_per_pool * self.shares.rearranged, generator)
         if self.words is not None:
             synthetic = self._synthesize(self.words, self.steps_per_pool * self.shares.synthetic, generator)
         return Pool(number, grids, synthetic)
+
+    def _grids(self, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+        """Random keyboards for the corpus's letters, as wide as the corpus is padded."""
+        return random_grids(count, self.letters, generator, self.device, self.config.extra_keys)
 
     def _synthesize(self, words: Words, count: int, generator: torch.Generator) -> Batch:
         """Synthetic swipes of random words, on random grids or on the layout each word is spelled on."""
         word = torch.randint(len(words.lengths), (count,), generator=generator, device=self.device)
         targets, lengths, layout = (part[word] for part in words)
-        keys, mask, rows = random_grids(count, self.letters, generator, self.device)
+        keys, mask, rows = self._grids(count, generator)
         grid = torch.rand(count, generator=generator, device=self.device) < self.config.synthetic_grids
         keys = torch.where(grid[:, None, None], keys, self.shelf.keys[layout])
         mask = torch.where(grid[:, None], mask, self.shelf.mask[layout])

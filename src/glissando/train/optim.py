@@ -23,8 +23,12 @@ def parameter_groups(module: nn.Module, weight_decay: float) -> list[dict[str, o
 
 def adamw(module: nn.Module, *, rate: float, betas: tuple[float, float], weight_decay: float) -> torch.optim.AdamW:
     """AdamW over a module's parameters, in one fused kernel on a GPU."""
-    fused = next(module.parameters()).is_cuda
-    return torch.optim.AdamW(parameter_groups(module, weight_decay), lr=rate, betas=betas, fused=fused)
+    device = next(module.parameters()).device
+    if device.type != "cuda":
+        return torch.optim.AdamW(parameter_groups(module, weight_decay), lr=rate, betas=betas)
+    # The rate is a tensor, so that a recorded step reads each step's own.
+    groups = parameter_groups(module, weight_decay)
+    return torch.optim.AdamW(groups, lr=torch.tensor(rate, device=device), betas=betas, fused=True, capturable=True)
 
 
 def scheduled_rate(progress: float, *, peak: float, floor: float, warm_up: float) -> float:
@@ -38,7 +42,10 @@ def scheduled_rate(progress: float, *, peak: float, floor: float, warm_up: float
 def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
     """Give every group the same learning rate."""
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
 
 
 class Average(Generic[Module]):

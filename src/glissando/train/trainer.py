@@ -6,18 +6,22 @@ there until the journal reads them.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from glissando.errors import TrainingError
-from glissando.model.encoder import Encoder
+from glissando.model.checkpoint import load_encoder
+from glissando.model.encoder import DepthwiseConv, Encoder
 from glissando.train.augment import Parameters, augment, sample_parameters
 from glissando.train.batches import Batch, Batches, Corpus
 from glissando.train.config import TrainConfig
-from glissando.train.losses import Losses, encoder_loss, greedy_matches, torch_ctc_loss
+from glissando.train.graphed import GraphedUpdate
+from glissando.train.losses import Losses, divergence, encoder_loss, greedy_matches, torch_ctc_loss
 from glissando.train.mix import Mix, Shares
 from glissando.train.optim import Average, adamw, scheduled_rate, set_rate
 from glissando.train.order import Order, mix_seed, word_weights
@@ -26,7 +30,7 @@ from glissando.train.world import World
 
 INITIAL_SEED, DROPOUT_SEED, AUGMENT_SEED = 10, 11, 12  # what a seed is for
 RESIDENT_BYTES = 8 << 30  # a corpus up to this size is kept on the device
-VALIDATION_BATCH = 2048
+VALIDATION_BATCH = 512
 
 Forward = Callable[[Batch, Parameters], Losses]
 
@@ -42,7 +46,8 @@ class Trainer:
     """
 
     def __init__(self, config: TrainConfig, corpus: Corpus, world: World) -> None:
-        self.config, self.corpus, self.world = config, corpus, world
+        self.config, self.world = config, world
+        self.corpus = corpus = corpus.with_room(config.extra_keys)
         self.order, self.mix = _deal(config, corpus, world)
         self.steps = config.steps or config.epochs * self.order.steps_per_epoch
         torch.manual_seed(mix_seed(config.seed, INITIAL_SEED))  # the same on every process
@@ -52,6 +57,8 @@ class Trainer:
         self.optimizer = adamw(self.network, rate=config.learning_rate, betas=betas, weight_decay=config.weight_decay)
         self.batches = Batches(corpus, self.order, world.device, resident=_fits(config, corpus))
         self.forward = compiled_forward(config, self.network, world.device)
+        graphed = config.graph and world.device.type == "cuda" and world.size == 1 and config.ctc != "torch"
+        self.update = GraphedUpdate(self.change) if graphed else self.change
 
     def since(self, step: int) -> Generator[Batch, None, None]:
         """The batches of the steps from ``step`` on, mixed but not yet augmented."""
@@ -70,15 +77,19 @@ class Trainer:
         set_rate(self.optimizer, self.rate(progress))
         parameters = sample_parameters(batch, config.augment, self.mix.seeded(AUGMENT_SEED, step))
         torch.manual_seed(mix_seed(config.seed, self.world.rank, DROPOUT_SEED, step))
-        torch.compiler.cudagraph_mark_step_begin()  # the last step's outputs may be overwritten
-        losses = self.forward(batch, parameters)
-        self.optimizer.zero_grad(set_to_none=True)
-        losses.total.backward()
-        self.world.average_gradients(self.network)
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), config.clip)
-        self.optimizer.step()
+        measures = self.update(batch, parameters)
         if self.average is not None:
             self.average.update(self.network, step)
+        return measures
+
+    def change(self, batch: Batch, parameters: Parameters) -> list[Tensor]:
+        """Move the weights by one batch; returns the measures."""
+        self.optimizer.zero_grad(set_to_none=True)
+        losses = self.forward(batch, parameters)
+        losses.total.backward()
+        self.world.average_gradients(self.network)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
+        self.optimizer.step()
         return [losses.total.detach(), losses.ctc, losses.emission, norm]
 
     def rate(self, progress: float) -> float:
@@ -115,20 +126,29 @@ def compiled_forward(config: TrainConfig, network: Encoder, device: torch.device
     """From a batch to its losses, as one graph where the config compiles."""
     half = config.precision == "bf16" or (config.precision == "auto" and device.type == "cuda")
     mode = ("default" if device.type == "cuda" else "off") if config.compile == "auto" else config.compile
+    teachers = load_teachers(config, device)
 
-    def emit(batch: Batch, parameters: Parameters) -> tuple[Tensor, Tensor]:
+    def emit(batch: Batch, parameters: Parameters) -> tuple[Tensor, Tensor, Tensor | None]:
         moved = augment(batch, parameters)
+        swipes = moved.path, moved.keys[..., :2], moved.mask
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
-            emissions = network(moved.path, moved.keys[..., :2], moved.mask)
-        return emissions.log_probs, moved.targets
+            emissions = network(*swipes)
+            with torch.no_grad():
+                taught = [teacher(*swipes).log_probs for teacher in teachers]
+        mean = torch.stack(taught).logsumexp(0) - math.log(len(taught)) if taught else None
+        return emissions.log_probs, moved.targets, mean
 
-    def judge(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Losses:
+    def judge(log_probs: Tensor, targets: Tensor, lengths: Tensor, taught: Tensor | None) -> Losses:
         weight, per_letter = config.emission_weight, config.per_letter
-        return encoder_loss(log_probs, targets, lengths, weight=weight, ctc=config.ctc, per_letter=per_letter)
+        losses = encoder_loss(log_probs, targets, lengths, weight=weight, ctc=config.ctc, per_letter=per_letter)
+        if taught is None:
+            return losses
+        lesson = divergence(log_probs, taught, lengths)
+        return losses._replace(total=(1 - config.distil) * losses.total + config.distil * lesson)
 
     def forward(batch: Batch, parameters: Parameters) -> Losses:
-        log_probs, targets = emit(batch, parameters)
-        return judge(log_probs, targets, batch.lengths)
+        log_probs, targets, taught = emit(batch, parameters)
+        return judge(log_probs, targets, batch.lengths, taught)
 
     if config.ctc == "triton":
         _load_kernel(device)
@@ -138,6 +158,21 @@ def compiled_forward(config: TrainConfig, network: Encoder, device: torch.device
         emit = torch.compile(emit, fullgraph=True, dynamic=False, mode=mode)
         return forward
     return torch.compile(forward, fullgraph=True, dynamic=False, mode=mode)
+
+
+def load_teachers(config: TrainConfig, device: torch.device) -> list[Encoder]:
+    """The trained encoders to learn from, frozen; their frames must be the network's."""
+    teachers = []
+    for file in config.teachers:
+        teacher, _ = load_encoder(Path(file))
+        if teacher.config.frames != config.model.frames:
+            raise TrainingError(f"teacher {file} has {teacher.config.frames} frames, not {config.model.frames}")
+        teacher = teacher.to(device).eval().requires_grad_(False)
+        for module in teacher.modules():
+            if isinstance(module, DepthwiseConv):
+                module.train()  # the form of the convolution that compiles well
+        teachers.append(teacher)
+    return teachers
 
 
 @torch.no_grad()
