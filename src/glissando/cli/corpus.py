@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glissando.cli import fetch
+from glissando.cli import export_corpus, fetch
 
 if TYPE_CHECKING:
     from glissando.corpus.filters import Validity
@@ -21,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.add_typer(fetch.app, name="fetch")
+app.command()(export_corpus.export)
 
 Sources = Annotated[
     list[Path], typer.Argument(help="Files (plain or gzip), zips or directories of swipes.", show_default=False)

@@ -37,7 +37,7 @@ export class Outbox {
 
   // Sends all that waits, oldest first, one at a time; returns when nothing waits or the server cannot be reached.
   async flush() {
-    if (this.flushing) { this.again = true; return; }
+    if (this.flushing) return; // what was added meanwhile is seen by the loop that runs
     this.flushing = true;
     clearTimeout(this.timer);
     try {
@@ -51,10 +51,6 @@ export class Outbox {
       this.pause = Math.min(this.pause * 2, LONGEST);
     } finally {
       this.flushing = false;
-    }
-    if (this.again) {
-      this.again = false;
-      if (!this.timer) await this.flush();
     }
     this.changed();
   }
