@@ -61,7 +61,7 @@ def cases(draw):
 def test_a_wide_beam_is_exact(case):
     words, log_probs = case
     trie = trie_of(*words)
-    answer = found(search(log_probs, trie, width=200, **PRUNING), trie, words)
+    answer = found(search(log_probs, trie, width=200, sure_blank=1, **PRUNING), trie, words)
     truth = spelled_log_probs(log_probs)
     for word in words:
         labels = tuple(LETTERS.index(letter) for letter in word)
@@ -92,6 +92,17 @@ def test_pruning_bonus_keeps_long_prefixes_alive():
     assert (bare.nodes < 0).all()
     kept = search(log_probs, trie, width=1, pruning_exponent=0.0, pruning_bonus=1.0)
     assert kept.nodes[0, 0] == trie.find("abc")
+
+
+def test_a_sure_blank_is_waited_through():
+    # The middle frame hides a faint b. Searched, "ab" is found; taken for a sure blank, it cannot be.
+    log_probs = emissions([0.97, 0.01, 0.01, 0.01], [1e-5, 4e-4, 1e-5, 0.99958], [0.01, 1e-9, 0.01, 0.98])
+    trie = trie_of("a", "ab")
+    every = found(search(log_probs, trie, width=10, sure_blank=1, **PRUNING), trie, ["a", "ab"])
+    quick = found(search(log_probs, trie, width=10, **PRUNING), trie, ["a", "ab"])
+    assert np.exp(every["ab"]) == pytest.approx(0.97 * 4e-4 * 0.98, rel=1e-3)
+    assert np.exp(quick["ab"]) < 1e-8
+    assert quick["a"] == pytest.approx(every["a"], abs=1e-4)
 
 
 def test_batch_equals_one_by_one():
