@@ -13,7 +13,7 @@ def export(
         str, typer.Option(help="Where donated swipes are: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="JSON lines; gzip if it ends in .gz.")],
-    skipped: Annotated[bool, typer.Option("--skipped", help="With a row, without points, for each skipped word.")] = False,
+    skipped: Annotated[bool, typer.Option("--skipped", help="Skipped words too, without points.")] = False,
 ) -> None:
     """Write donated swipes in the schema of swipe.futo.org, which every other corpus command reads.
 

@@ -30,7 +30,7 @@ def serve(
         typer.Option(help="What the operator page asks for; a random one by default.", envvar="GLISSANDO_TOKEN"),
     ] = None,
     any_pointer: Annotated[bool, typer.Option("--any-pointer", help="Collect from mice and pens too.")] = False,
-    threads: Annotated[int, typer.Option(help="Decoding threads per process.", min=1)] = 2,
+    threads: Annotated[int, typer.Option(help="Threads of the encoder, per process.", min=1)] = 1,
     queue: Annotated[int, typer.Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
     processes: Annotated[int, typer.Option(help="Server processes; more than one wants PostgreSQL.", min=1)] = 1,
     rate: Annotated[float, typer.Option(help="Requests per second from one address.", min=0.1)] = 40.0,
@@ -46,9 +46,13 @@ def serve(
 
         glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
     """
+    import os
     import secrets
 
     from glissando.errors import MissingExtraError
+
+    # The beam's idle threads must sleep, not spin: they would take the cores from those who answer requests.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
     try:
         import uvicorn

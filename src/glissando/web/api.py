@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict
 from typing import Any
 
@@ -25,6 +24,7 @@ from glissando.web.models import (
     LayoutsResponse,
     problems,
 )  # fmt: skip
+from glissando.web.parsing import JsonRoute
 from glissando.web.visitors import address
 
 
@@ -36,7 +36,7 @@ def decode_router(decoding: Decoding, requests: RateLimit, builds: RateLimit) ->
         requests: bound on decodings per address.
         builds: bound on keyboards made per address.
     """
-    router = APIRouter(prefix="/api", tags=["decoding"])
+    router = APIRouter(prefix="/api", tags=["decoding"], route_class=JsonRoute)
     shelf = decoding.shelf
 
     async def keyboard(body: DecodeRequest, request: Request) -> Keyboard:
@@ -50,9 +50,9 @@ def decode_router(decoding: Decoding, requests: RateLimit, builds: RateLimit) ->
         """Read a swipe: points over the letter area in, words out."""
         gesture = Gesture.from_points(body.points)
         board = await keyboard(body, request)
-        found, milliseconds = await decoding.run(_timed_decode, board, gesture, body.k)
-        candidates = [CandidateModel(**candidate_dict(one)) for one in found]
-        return DecodeResponse(candidates=candidates, milliseconds=milliseconds)
+        found = await decoding.decode(board, gesture, body.k)
+        candidates = [CandidateModel(**candidate_dict(one)) for one in found.candidates]
+        return DecodeResponse(candidates=candidates, milliseconds=found.milliseconds)
 
     @router.post("/explain", responses=problems(400, 413, 422, 429, 503))
     async def explain(body: ExplainRequest, request: Request) -> ExplainResponse:
@@ -86,7 +86,7 @@ def decode_router(decoding: Decoding, requests: RateLimit, builds: RateLimit) ->
 
 def candidate_dict(candidate: Candidate) -> dict[str, Any]:
     """A candidate as the API shows it."""
-    return {name: value for name, value in asdict(candidate).items() if name != "frequency"}
+    return {name: getattr(candidate, name) for name in ("word", "probability", "score", "log_prob", "letters")}
 
 
 def explanation_dict(found: explaining.Explanation, k: int) -> dict[str, Any]:
@@ -121,10 +121,3 @@ def _costs(letters: str, alignment: explaining.Alignment | None) -> list[dict[st
         return []
     rows = zip(letters, alignment.frames, alignment.costs, strict=True)
     return [{"letter": letter, "frame": frame, "cost": cost} for letter, frame, cost in rows]
-
-
-def _timed_decode(keyboard: Keyboard, gesture: Gesture, k: int) -> tuple[list[Candidate], float]:
-    """Decode, and say how many milliseconds it took."""
-    start = time.perf_counter()
-    found = keyboard.decode(gesture, k)
-    return found, round((time.perf_counter() - start) * 1000, 3)

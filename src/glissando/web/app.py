@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,7 +41,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings.load()
     shelf = Shelf(settings)
     store = Store(settings.store)
-    decoding = Decoding(shelf, settings.threads, settings.queue)
+    decoding = Decoding(shelf, settings.queue)
     site = Collection(
         settings, store, load_pool(settings), shelf,
         RateLimit("swipes from this session", settings.rate_swipes, 10 * settings.rate_swipes),
@@ -48,7 +50,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        first = asyncio.ensure_future(decoding.keyboard(shelf.layout("qwerty"), "en", lambda: None))
+        gc.freeze()  # what is there now stays; the collector need not look at it again and again
         yield
+        first.cancel()
         decoding.close()
         store.close()
 
@@ -96,8 +101,6 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def from_validation(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        if first["type"] == "json_invalid":
-            return _error(400, "JSONError", "the body is not JSON")
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
         return _error(422, "RequestError", f"{place[:80]}: {str(first['msg'])[:200]}")
 

@@ -23,6 +23,7 @@ from glissando.web.collect_models import (
 from glissando.web.decoding import Shelf, layout_dict
 from glissando.web.limits import RateLimit
 from glissando.web.models import problems
+from glissando.web.parsing import JsonRoute
 from glissando.web.sentences import Pool, words_of
 from glissando.web.settings import Settings
 from glissando.web.store import Donation, Store
@@ -54,7 +55,7 @@ class Collection:
 
 def collect_router(site: Collection) -> APIRouter:
     """Routes for donors."""
-    router = APIRouter(prefix="/api", tags=["collection"])
+    router = APIRouter(prefix="/api", tags=["collection"], route_class=JsonRoute)
 
     @router.get("/collection")
     def collection() -> CollectionResponse:

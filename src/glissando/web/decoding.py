@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import OrderedDict
-from collections.abc import Callable
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from glissando.errors import GlissandoError, LayoutError, LexiconError
+from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import EncoderRuntime
-from glissando.scoring import load_scoring
+from glissando.scoring import Candidate, load_scoring
 from glissando.web.models import CustomLayout
 from glissando.web.settings import Settings
 from glissando.weights import load_weights
 
 MAX_BUILDS = 8  # keyboards that may wait to be made; each takes about a second
+
+MAX_BATCH = 16  # swipes decoded together; more gain little and make the first wait
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,6 +35,13 @@ R = TypeVar("R")
 
 class QueueFullError(GlissandoError):
     """More work is waiting than there may; come back later."""
+
+
+class Decoded(NamedTuple):
+    """Candidates of a swipe, best first, and how long its batch took."""
+
+    candidates: list[Candidate]
+    milliseconds: float
 
 
 class Shelf:
@@ -42,9 +55,9 @@ class Shelf:
         if settings.layouts:
             self.layouts |= _read_layouts(Path(settings.layouts))
         self.languages = _languages()
-        self._encoder = EncoderRuntime(load_weights(settings.weights))
+        self._encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
         self._lexicon = lru_cache(maxsize=settings.keyboards)(Lexicon.from_language)
-        self._keyboards: OrderedDict[tuple[Layout, str], Keyboard] = OrderedDict()
+        self._keyboards: OrderedDict[tuple[str | Layout, str], Keyboard] = OrderedDict()
         self._room = settings.keyboards
         self._lock = threading.Lock()
 
@@ -72,31 +85,58 @@ class Shelf:
 
     def get(self, layout: Layout, language: str) -> Keyboard | None:
         """A keyboard that is in memory, or None."""
+        key = self._key(layout, language)
         with self._lock:
-            keyboard = self._keyboards.get((layout, language))
+            keyboard = self._keyboards.get(key)
             if keyboard is not None:
-                self._keyboards.move_to_end((layout, language))
+                self._keyboards.move_to_end(key)
             return keyboard
 
     def build(self, layout: Layout, language: str) -> Keyboard:
         """Make a keyboard, with all that its first swipe would otherwise wait for, and keep it."""
         keyboard = Keyboard(layout, self._lexicon(language), self._encoder, load_scoring("auto", language))
-        keyboard.decode([(0.2, 0.5, 0), (0.8, 0.5, 200)], k=1)
+        swipe = Gesture([0.2, 0.8], [0.5, 0.5], [0, 200])  # type: ignore[arg-type]  # it makes arrays of them
+        keyboard.decode(swipe, k=1)
+        keyboard.decode_batch([swipe, swipe], k=1)
         with self._lock:
-            self._keyboards[(layout, language)] = keyboard
+            self._keyboards[self._key(layout, language)] = keyboard
             while len(self._keyboards) > self._room:
                 self._keyboards.popitem(last=False)
         return keyboard
 
+    def _key(self, layout: Layout, language: str) -> tuple[str | Layout, str]:
+        """What a keyboard is kept under: a layout of ours by its name, which is quicker to look up than its keys."""
+        return (layout.name if self.layouts.get(layout.name) is layout else layout, language)
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """A swipe that waits, and who waits for it."""
+
+    keyboard: Keyboard
+    gesture: Gesture
+    k: int
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[Decoded]
+
 
 class Decoding:
-    """The threads that decode; at most ``queue`` jobs wait or run at a time."""
+    """What decodes, off the event loop; at most ``queue`` jobs wait or run at a time.
 
-    def __init__(self, shelf: Shelf, threads: int, queue: int) -> None:
+    One thread takes all swipes that wait for the same keyboard, up to a batch, and decodes them together on all
+    cores: that spares most of the hand-over between threads, and a lone swipe still goes at once.
+    """
+
+    def __init__(self, shelf: Shelf, queue: int) -> None:
         self.shelf, self.queue, self.waiting = shelf, queue, 0
-        self._decoders = ThreadPoolExecutor(threads, thread_name_prefix="decode")
-        # One builder: making keyboards must never take all threads from those who only want a word.
+        self._jobs: deque[_Job] = deque()
+        self._news = threading.Condition()
+        self._open = True
+        self._thread = threading.Thread(target=self._work, name="decode", daemon=True)
+        self._thread.start()
+        # One builder and one thread for the rest: neither must hold up those who only want a word.
         self._builder = ThreadPoolExecutor(1, thread_name_prefix="build")
+        self._others = ThreadPoolExecutor(1, thread_name_prefix="explain")
         self._builds: dict[tuple[Layout, str], asyncio.Future[Keyboard]] = {}
 
     async def keyboard(self, layout: Layout, language: str, before_build: Callable[[], None]) -> Keyboard:
@@ -121,20 +161,85 @@ class Decoding:
             build.add_done_callback(lambda _: self._builds.pop(key, None))
         return await asyncio.shield(self._builds[key])
 
-    async def run(self, job: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a job in a decoding thread, or raise QueueFullError at once."""
+    async def decode(self, keyboard: Keyboard, gesture: Gesture, k: int) -> Decoded:
+        """Decode a swipe, or raise QueueFullError at once."""
+        loop = asyncio.get_running_loop()
+        job = _Job(keyboard, gesture, k, loop, loop.create_future())
+        with self._place():
+            with self._news:
+                self._jobs.append(job)
+                self._news.notify()
+            return await job.answer
+
+    async def run(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run other work in a thread, or raise QueueFullError at once."""
+        with self._place():
+            return await asyncio.get_running_loop().run_in_executor(self._others, lambda: work(*args, **kwargs))
+
+    def close(self) -> None:
+        """Let the threads finish and end."""
+        with self._news:
+            self._open = False
+            self._news.notify()
+        self._thread.join()
+        self._builder.shutdown(wait=True, cancel_futures=True)
+        self._others.shutdown(wait=True, cancel_futures=True)
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place in the queue, if there is one."""
         if self.waiting >= self.queue:
             raise QueueFullError(f"{self.queue} swipes are waiting already; try again soon")
         self.waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._decoders, lambda: job(*args, **kwargs))
+            yield
         finally:
             self.waiting -= 1
 
-    def close(self) -> None:
-        """Let the threads finish and end."""
-        self._decoders.shutdown(wait=True, cancel_futures=True)
-        self._builder.shutdown(wait=True, cancel_futures=True)
+    def _work(self) -> None:
+        """Decode batches until closed."""
+        while True:
+            with self._news:
+                self._news.wait_for(lambda: self._jobs or not self._open)
+                if not self._open:
+                    return
+                batch = _take_batch(self._jobs)
+            try:
+                answers: list[Decoded] | Exception = _decode(batch)
+            except Exception as error:  # a bug: whoever waits gets it, and the thread lives on
+                answers = error
+            batch[0].loop.call_soon_threadsafe(_deliver, batch, answers)
+
+
+def _take_batch(jobs: deque[_Job]) -> list[_Job]:
+    """Take the oldest job and those for the same keyboard."""
+    batch = [job for job in jobs if job.keyboard is jobs[0].keyboard][:MAX_BATCH]
+    for job in batch:
+        jobs.remove(job)
+    return batch
+
+
+def _decode(batch: list[_Job]) -> list[Decoded]:
+    """Decode swipes made on one keyboard."""
+    start = time.perf_counter()
+    keyboard = batch[0].keyboard
+    if len(batch) == 1:
+        found = [keyboard.decode(batch[0].gesture, batch[0].k)]
+    else:
+        found = keyboard.decode_batch([job.gesture for job in batch], max(job.k for job in batch))
+    milliseconds = round((time.perf_counter() - start) * 1000, 3)
+    return [Decoded(candidates[: job.k], milliseconds) for job, candidates in zip(batch, found, strict=True)]
+
+
+def _deliver(batch: list[_Job], answers: list[Decoded] | Exception) -> None:
+    """Hand answers to those who still wait; runs in their event loop."""
+    for i, job in enumerate(batch):
+        if job.answer.done():
+            continue
+        if isinstance(answers, Exception):
+            job.answer.set_exception(answers)
+        else:
+            job.answer.set_result(answers[i])
 
 
 def _languages() -> tuple[str, ...]:

@@ -27,7 +27,7 @@ class Settings:
         language: language of that file.
         token: what the operator page asks for; "" shuts it.
         any_pointer: collect from mice and pens too, not from fingers alone.
-        threads: decoding threads.
+        threads: threads of the encoder; the beam takes all cores.
         queue: decodings that may wait; the next one gets 503.
         keyboards: keyboards kept in memory, per process.
         session_hours: how long a donor's session takes new words.
@@ -43,7 +43,7 @@ class Settings:
     language: str = "en"
     token: str = ""
     any_pointer: bool = False
-    threads: int = 2
+    threads: int = 1
     queue: int = 64
     keyboards: int = 8
     session_hours: float = 12.0

@@ -1,0 +1,173 @@
+"""HTTP decoding against the bare library, in one run on the same cores (issue: the web).
+
+    python runs/web_load.py [--weights FILE.onnx] [--seconds 60] [--clients 32]
+
+Prints the library's swipes per second (one thread, two threads, batches on all cores), then those of a server under
+concurrent clients with keep-alive, its p50 and p99, errors, and resident memory before and after. The clients run in
+a process of their own, on the same cores. Cost: about 90 s on two cores.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+
+import glissando
+from glissando.synth import swipe
+
+WORDS = """hello world keyboard weather stream people because another little question morning thank again""".split()  # noqa: SIM905
+CHUNK = 8  # seconds between looks at the server's memory
+
+
+def gestures(count: int) -> list[glissando.Gesture]:
+    layout = glissando.Layout.from_dict(glissando.load("qwerty", weights=WEIGHTS).layout.to_dict())
+    rng = np.random.default_rng(0)
+    return [swipe(WORDS[i % len(WORDS)], layout, rng) for i in range(count)]
+
+
+def bare(seconds: float = 5.0) -> dict[str, float]:
+    """Swipes per second without a server."""
+    keyboard = glissando.load("qwerty", "en", weights=WEIGHTS)
+    swipes = gestures(256)
+    keyboard.decode_batch(swipes[:64])
+    rates = {}
+    with ThreadPoolExecutor(2) as pool:
+        for name, work in {
+            "one thread": lambda: [keyboard.decode(one) for one in swipes],
+            "two threads": lambda: list(pool.map(keyboard.decode, swipes)),
+            "batches on all cores": lambda: keyboard.decode_batch(swipes),
+        }.items():
+            work()
+            done, start, used = 0, time.perf_counter(), time.process_time()
+            while time.perf_counter() - start < seconds:
+                work()
+                done += len(swipes)
+            rates[name] = done / (time.perf_counter() - start)
+            each = (time.process_time() - used) / done * 1000
+            print(f"library, {name}: {rates[name]:.0f} swipes/s, {each:.2f} ms of processor each", flush=True)
+    return rates
+
+
+def requests() -> list[bytes]:
+    """Whole HTTP requests, made beforehand so that the clients cost little."""
+    made = []
+    for gesture in gestures(256):
+        points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).round(4).tolist()
+        body = json.dumps({"points": points, "layout": "qwerty", "language": "en"}).encode()
+        head = f"POST /api/decode HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+        made.append(head.encode() + b"\r\n\r\n" + body)
+    return made
+
+
+async def client(port: int, sent: list[bytes], until: float, first: int, times: list[float], bad: list[int]) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    at = first
+    while time.perf_counter() < until:
+        start = time.perf_counter()
+        writer.write(sent[at % len(sent)])
+        at += 7
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        times.append(time.perf_counter() - start)
+        if b" 200 " not in head[:20]:
+            bad.append(int(head.split()[1]))
+    writer.close()
+
+
+def drive(port: int, clients: int, seconds: float, sent: list[bytes], answer: object) -> None:
+    async def all_clients() -> tuple[list[float], list[int]]:
+        times: list[float] = []
+        bad: list[int] = []
+        until = time.perf_counter() + seconds
+        await asyncio.gather(*(client(port, sent, until, i * 11, times, bad) for i in range(clients)))
+        return times, bad
+
+    import uvloop
+
+    answer.put(uvloop.run(all_clients()))
+
+
+def resident(pid: int) -> float:
+    """Megabytes."""
+    with open(f"/proc/{pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def processor(pid: int) -> float:
+    """Seconds of processor time a process has used."""
+    with open(f"/proc/{pid}/stat") as file:
+        user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def serve(port: int, folder: str, threads: int) -> subprocess.Popen:
+    command = [os.path.join(os.path.dirname(sys.executable), "glissando"), "serve"]
+    options = ["--port", str(port), "--weights", WEIGHTS, "--store", f"sqlite:///{folder}/s.db", "--rate", "1000000"]
+    server = subprocess.Popen([*command, *options, "--threads", str(threads)], stdout=subprocess.DEVNULL)
+    while True:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=1)
+            return server
+        except OSError:
+            time.sleep(0.2)
+
+
+def main() -> None:
+    context = get_context("fork")
+    rates = bare()
+    sent = requests()
+    with tempfile.TemporaryDirectory() as folder:
+        server = serve(ARGS.port, folder, ARGS.threads)
+        try:
+            answers = context.Queue()
+
+            def load(seconds: float) -> tuple[list[float], list[int]]:
+                process = context.Process(target=drive, args=(ARGS.port, ARGS.clients, seconds, sent, answers))
+                process.start()
+                found = answers.get()
+                process.join()
+                return found
+
+            load(5)
+            times, bad, memory, rounds = [], [], [resident(server.pid)], max(1, round(ARGS.seconds / CHUNK))
+            start, used = time.perf_counter(), processor(server.pid)
+            for _ in range(rounds):
+                more, wrong = load(ARGS.seconds / rounds)
+                times += more
+                bad += wrong
+                memory.append(resident(server.pid))
+            rate = len(times) / (time.perf_counter() - start)
+            used = processor(server.pid) - used
+        finally:
+            server.terminate()
+            server.wait()
+    p50, p99 = np.percentile(times, [50, 99]) * 1000
+    print(
+        f"HTTP, {ARGS.clients} clients, {ARGS.seconds:g} s: {rate:.0f} swipes/s, {len(bad)} errors {sorted(set(bad))}, "
+        f"{used / len(times) * 1000:.2f} ms of the server's processor each"
+    )
+    print(f"p50 {p50:.1f} ms, p99 {p99:.1f} ms, ratio {p99 / p50:.1f}")
+    print("share of the library: " + ", ".join(f"{rate / one:.0%} of {name}" for name, one in rates.items()))
+    print("resident MB: " + " ".join(f"{one:.0f}" for one in memory))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--weights", default="encoder")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--port", type=int, default=8199)
+    ARGS = parser.parse_args()
+    WEIGHTS = ARGS.weights
+    main()
