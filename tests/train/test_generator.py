@@ -14,13 +14,12 @@ from glissando.train.generator import Draw, GeneratorConfig, follow, plan, synth
 from glissando.train.motion import position, progress
 from glissando.train.rearrange import align
 
+SPREADS = "care below shift start inner end bow wobble pace unevenness hesitation fluency overlap_spread drift".split()
+CHANCES = "run loop lost silent clock start_dwell_ms end_dwell_ms".split()
 EXACT = GeneratorConfig(
-    **dict.fromkeys(("care", "below", "shift", "start", "inner", "end", "bow", "wobble", "pace", "unevenness"), 0.0),
-    **dict.fromkeys(
-        ("hesitation", "run", "loop", "fluency", "overlap_spread", "drift", "lost", "silent", "clock"), 0.0
-    ),
-    **dict.fromkeys(("overshoot", "reach", "pausing"), (0.0, 0.0)),
-    **{"start_dwell_ms": 0.0, "end_dwell_ms": 0.0, "overlap": (0.3, 0.0), "rise": (2.3, 0.0), "fall": (4.2, 0.0)},
+    **dict.fromkeys([*SPREADS, *CHANCES], 0.0),
+    **dict.fromkeys(["overshoot", "reach", "pausing"], (0.0, 0.0)),
+    **{"overlap": (0.3, 0.0), "rise": (2.3, 0.0), "fall": (4.2, 0.0)},
 )
 QWERTY = Layout.from_rows("qwerty", ["qwertyuiop", "asdfghjkl", "zxcvbnm"])
 
