@@ -14,8 +14,23 @@ from glissando.train.generator import Draw, GeneratorConfig, follow, plan, synth
 from glissando.train.motion import position, progress
 from glissando.train.rearrange import align
 
-SPREADS = "care below shift start inner end bow wobble pace unevenness hesitation fluency overlap_spread drift".split()
-CHANCES = "run loop lost silent clock start_dwell_ms end_dwell_ms".split()
+SPREADS = [
+    "care",
+    "below",
+    "shift",
+    "start",
+    "inner",
+    "end",
+    "bow",
+    "wobble",
+    "pace",
+    "unevenness",
+    "hesitation",
+    "fluency",
+    "overlap_spread",
+    "drift",
+]
+CHANCES = ["run", "loop", "lost", "silent", "clock", "start_dwell_ms", "end_dwell_ms"]
 EXACT = GeneratorConfig(
     **dict.fromkeys([*SPREADS, *CHANCES], 0.0),
     **dict.fromkeys(["overshoot", "reach", "pausing"], (0.0, 0.0)),
