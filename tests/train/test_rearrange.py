@@ -158,8 +158,8 @@ def test_an_overshoot_turns_with_its_segment():
     path = torch.stack([torch.linspace(0.2, 0.7, 64), torch.full((64,), 0.5 + below)])[None]  # 0.1 too far
     batch = Batch(path, across, torch.ones(1, 2, dtype=torch.bool), torch.tensor([[0, 1]]), torch.tensor([2]), None)
     frames = align(path, across, batch.targets, batch.lengths)
-    turned = rearrange(batch, frames, down, batch.mask, None)
-    kept = rearrange(batch, frames, down, batch.mask, None, turn=False)
+    turned = rearrange(batch, frames, down, batch.mask, None, turn=True)
+    kept = rearrange(batch, frames, down, batch.mask, None)
     torch.testing.assert_close(turned.path[0, :, -1], torch.tensor([0.5, 0.7 + below]))
     torch.testing.assert_close(kept.path[0, :, -1], torch.tensor([0.6, 0.6 + below]))
 
@@ -203,7 +203,7 @@ def test_anything_stays_finite_and_inside(length):
     lengths = torch.full((40,), length)
     batch = Batch(path, keys, torch.ones(40, 24, dtype=torch.bool), targets, lengths, torch.full((40,), 4))
     frames = align(path, keys, targets, lengths)
-    moved = rearrange(batch, frames, new_keys, batch.mask, batch.rows)
+    moved = rearrange(batch, frames, new_keys, batch.mask, batch.rows, turn=True)
     assert torch.isfinite(moved.path).all()
     assert moved.path.min() >= 0
     assert moved.path.max() <= 1
@@ -215,5 +215,5 @@ def test_padding_changes_nothing():
     new_keys = grid(64, torch.Generator().manual_seed(3))
     frames = [align(b.path, b.keys, b.targets, b.lengths) for b in (batch, wide)]
     assert torch.equal(frames[0], frames[1][:, :12])
-    moved = [rearrange(b, f, new_keys, b.mask, b.rows) for b, f in zip((batch, wide), frames, strict=True)]
+    moved = [rearrange(b, f, new_keys, b.mask, b.rows, turn=True) for b, f in zip((batch, wide), frames, strict=True)]
     torch.testing.assert_close(moved[0].path, moved[1].path)
