@@ -33,7 +33,7 @@ def serve(
     threads: Annotated[int, typer.Option(help="Threads of the encoder, per process.", min=1)] = 1,
     queue: Annotated[int, typer.Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
     processes: Annotated[int, typer.Option(help="Server processes; more than one wants PostgreSQL.", min=1)] = 1,
-    rate: Annotated[float, typer.Option(help="Requests per second from one address.", min=0.1)] = 40.0,
+    rate: Annotated[float, typer.Option(help="Decodings per second and address; half of it donations, a tenth per session.", min=0.1)] = 40.0,
     proxy: Annotated[str | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is believed.")] = None,
 ) -> None:
     """Serve a keyboard to try with your finger, and collect swipes.
@@ -63,7 +63,7 @@ def serve(
     settings = Settings(
         store=store, weights=weights, layouts=str(layouts or ""), sentences=str(sentences or ""), language=language,
         token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
-        rate_decode=rate, rate_address=rate / 2,
+        rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
     )  # fmt: skip
     settings.save()
     check_start(settings)

@@ -138,12 +138,12 @@ class Store:
             index_elements=["session", "sentence", "word_index"],
             set_=renewed,
             where=swipes.c.attempt <= insert.excluded.attempt,
-        )
+        ).returning(swipes.c.attempt)
         with self._write() as connection:
             expires = connection.execute(select(sessions.c.expires).where(sessions.c.id == identity)).scalar()
             if expires is None or expires + LATE_HOURS * HOUR < time.time():
                 raise UnknownSessionError("no such session; it ended or was deleted")
-            return connection.execute(upsert).rowcount > 0
+            return connection.execute(upsert).first() is not None
 
     def export(self, *, skipped: bool = False) -> Iterator[Row[Any]]:
         """Every swipe with its sentence's text, in order of session, sentence and word; in bounded memory."""
@@ -223,7 +223,7 @@ def _open(url: str) -> Engine:
     if url.startswith(("postgres://", "postgresql://")):
         url = "postgresql+psycopg://" + url.split("://", 1)[1]
     try:
-        engine = create_engine(url, pool_size=20, max_overflow=20, pool_timeout=BUSY_SECONDS, pool_pre_ping=True)
+        engine = create_engine(url, pool_size=8, max_overflow=8, pool_timeout=BUSY_SECONDS, pool_pre_ping=True)
     except (ArgumentError, NoSuchModuleError) as error:
         raise StoreError(f"store {_safe(url)} is no database URL: {error}; e.g. sqlite:///swipes.db") from None
     except ModuleNotFoundError as error:

@@ -1,0 +1,79 @@
+"""A server for tests: an app with random weights in this process, and stores of both kinds."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the web extra is not installed")
+
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from web.postgres import postgres_programs, running_postgres
+
+from glissando.web.app import create_app
+from glissando.web.settings import Settings
+from glissando.web.store import Store
+
+TOKEN = "a token for tests"
+
+
+@pytest.fixture(scope="session")
+def settings(tiny_weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of a server with random weights; limits so high that only tests of limits meet them."""
+    store = tmp_path_factory.mktemp("store") / "swipes.db"
+    return Settings(
+        store=f"sqlite:///{store}", weights=str(tiny_weights), token=TOKEN,
+        rate_decode=1e6, rate_swipes=1e6, rate_address=1e6,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def app(settings: Settings) -> FastAPI:
+    """One app for all tests that only ask."""
+    return create_app(settings)
+
+
+@pytest.fixture(scope="session")
+def client(app: FastAPI) -> Iterator[TestClient]:
+    """A client in whose eyes a bug is a 500, as in real life."""
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """URL of a PostgreSQL that runs while the tests do."""
+    if postgres_programs() is None:
+        pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
+    with running_postgres() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """URL of an empty store, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/swipes.db"
+    url = request.getfixturevalue("postgres")
+    empty_postgres(url)
+    return url
+
+
+def empty_postgres(url: str) -> None:
+    """Remove what an earlier test left."""
+    from sqlalchemy import create_engine, text
+
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """An empty store, of each kind."""
+    store = Store(store_url)
+    yield store
+    store.close()

@@ -1,0 +1,198 @@
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+import glissando
+from glissando.layout import builtin_layouts
+from glissando.synth import swipe
+from glissando.web.app import create_app
+from glissando.web.models import EXAMPLE_POINTS
+
+ROWS = {"name": "mine", "rows": ["qwfpgjluy", "arstdhneio", "zxcvbkm"]}
+
+
+def points(word, layout="qwerty", seed=0):
+    keys = glissando.Layout.from_dict(layout) if isinstance(layout, dict) else glissando.layout.load_layout(layout)
+    gesture = swipe(word, keys, np.random.default_rng(seed))
+    return np.stack([gesture.x, gesture.y, gesture.t], axis=1).tolist()
+
+
+def decode(client, **body):
+    return client.post("/api/decode", json={"points": EXAMPLE_POINTS, **body})
+
+
+def test_the_answer_is_the_librarys(client, tiny_weights):
+    answer = decode(client, points=points("hello"), k=4).json()
+    keyboard = glissando.load("qwerty", "en", weights=tiny_weights)
+    expected = keyboard.decode(points("hello"), k=4)
+    assert [one["word"] for one in answer["candidates"]] == [one.word for one in expected]
+    shares = [one["probability"] for one in answer["candidates"]]
+    assert shares == pytest.approx([one.probability for one in expected], rel=1e-4)
+    assert answer["milliseconds"] > 0
+
+
+def test_many_at_once_get_the_same_as_one_by_one(client):
+    bodies = [{"points": points(word, seed=seed)} for seed in range(8) for word in ("hello", "world", "keyboard")]
+    alone = [decode(client, **body).json()["candidates"][0]["word"] for body in bodies]
+    with ThreadPoolExecutor(16) as pool:
+        together = list(pool.map(lambda body: decode(client, **body).json()["candidates"][0]["word"], bodies))
+    assert together == alone
+
+
+@pytest.mark.parametrize("layout", ["clearflow", "jcuken", ROWS])
+def test_any_layout(client, layout):
+    body = {"layout": layout, "points": points("а" if layout == "jcuken" else "a", layout)}
+    answer = decode(client, **body)
+    assert answer.status_code == 200
+    assert answer.json()["candidates"]
+
+
+def test_language_is_the_layouts_unless_told(client):
+    russian = decode(client, layout="jcuken").json()["candidates"][0]["word"]
+    assert any("а" <= letter <= "я" for letter in russian.lower())
+    assert decode(client, layout="qwerty", language="de").status_code == 200
+
+
+def test_a_layout_called_script_is_only_a_name(client):
+    answer = decode(client, layout={"name": "<script>alert(1)</script>", "rows": ["abc", "def"]})
+    assert answer.status_code == 200
+    assert "script" not in answer.text
+    answer = decode(client, layout={"name": "<script>", "rows": ["aa"], "keys": []})
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/json"
+
+
+BAD = {
+    "not JSON": (b"{", 400, "not JSON"),
+    "nested": (b"[" * 100_000, 400, "not JSON"),
+    "not UTF-8": (b'{"points": "\xff"}', 400, "not JSON"),
+    "a list": (b"[]", 422, "body"),
+    "nothing": (b"", 422, "body"),
+    "no points": (b'{"points": []}', 422, "points"),
+    "NaN": (b'{"points": [[NaN, 0, 0]]}', 422, "points.0.0: Input should be a finite number"),
+    "infinite": (b'{"points": [[1e999, 0, 0]]}', 422, "finite"),
+    "huge whole number": (b'{"points": [[' + b"9" * 4000 + b", 0, 0]]}", 422, "points.0.0"),
+    "text for a number": (b'{"points": [["0.5", 0, 0]]}', 422, "valid number"),
+    "true for a number": (b'{"points": [[true, 0, 0]]}', 422, "valid number"),
+    "two numbers": (b'{"points": [[0, 0]]}', 422, "at least 3"),
+    "time backwards": (b'{"points": [[0, 0, 5], [0, 0, 4]]}', 422, "time runs backwards"),
+    "too many points": (json.dumps({"points": [[0, 0, i] for i in range(4097)]}).encode(), 422, "at most 4096"),
+    "unknown field": (b'{"points": [[0, 0, 0]], "speed": 1}', 422, "speed"),
+    "unknown layout": (b'{"points": [[0, 0, 0]], "layout": "qwertz2"}', 422, "no layout 'qwertz2'; there are azerty"),
+    "a path for a layout": (b'{"points": [[0, 0, 0]], "layout": "/etc/x.json"}', 422, "no layout"),
+    "a path for a language": (b'{"points": [[0, 0, 0]], "language": "./x.txt"}', 422, "no language"),
+    "unknown language": (b'{"points": [[0, 0, 0]], "language": "xx"}', 422, "no language 'xx'"),
+    "k of none": (b'{"points": [[0, 0, 0]], "k": 0}', 422, "k: "),
+    "k of many": (b'{"points": [[0, 0, 0]], "k": 1000}', 422, "k: "),
+    "rows and keys": (b'{"points": [[0, 0, 0]], "layout": {"name": "x"}}', 422, "either a list"),
+    "no letters": (b'{"points": [[0, 0, 0]], "layout": {"name": "x", "rows": ["   "]}}', 422, "keys"),
+    "too many keys": (json.dumps({"points": [[0, 0, 0]], "layout": {"rows": ["abcdefgh" * 10]}}).encode(), 422, "x"),
+    "half a character": (b'{"points": [[0, 0, 0]], "layout": "\\ud800"}', 400, "not JSON"),
+    "over 256 KB": (b" " * (256 * 1024) + b"{}", 413, "over 262,144 bytes"),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+@pytest.mark.parametrize("path", ["/api/decode", "/api/explain"])
+def test_what_is_wrong_is_said(client, path, case):
+    body, status, message = BAD[case]
+    answer = client.post(path, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert message in error["message"] or case == "too many keys"
+    assert "Traceback" not in answer.text
+    assert len(answer.text) < 800
+
+
+def test_unknown_paths_and_methods(client):
+    assert client.get("/api/nothing").json() == {"error": {"kind": "HTTPError", "message": "Not Found"}}
+    assert client.get("/api/decode").status_code == 405
+    assert client.get("/static/../app.py").status_code == 404
+    assert client.get("/static/%2e%2e/app.py").status_code == 404
+
+
+def test_layouts_and_languages(client):
+    answer = client.get("/api/layouts").json()
+    assert [layout["name"] for layout in answer["layouts"]] == sorted(builtin_layouts())
+    assert {"en", "ru", "de"} <= set(answer["languages"])
+    qwerty = next(layout for layout in answer["layouts"] if layout["name"] == "qwerty")
+    assert len(qwerty["keys"]) == 26
+
+
+def test_health(client):
+    answer = client.get("/api/health").json()
+    assert answer["status"] == "ok"
+    assert answer["waiting"] == 0
+    assert answer["version"] == glissando.__version__
+
+
+def test_explain(client):
+    body = {"points": points("hello"), "word": "zebra", "k": 2}
+    answer = client.post("/api/explain", json=body).json()
+    assert len(answer["candidates"]) == 2
+    best = answer["candidates"][0]
+    assert "".join(one["letter"] for one in answer["letters"]) == best["letters"]
+    frames = [one["frame"] for one in answer["letters"]]
+    assert frames == sorted(frames)
+    assert max(max(row) for row in answer["letters"][0]["field"]) == 255
+    assert all(0 <= value <= 1 for value in answer["gate"])
+    meant = answer["meant"]
+    assert meant["word"] == "zebra"
+    assert meant["verdict"] in ("outscored", "pruned")
+    assert [one["letter"] for one in meant["costs"]] == list("zebra")
+    costs = [one["cost"] for one in meant["costs"]]
+    assert costs[meant["worst"]] == max(costs)
+
+
+def test_explain_a_word_nobody_knows(client):
+    answer = client.post("/api/explain", json={"points": points("hello"), "word": "qzxv"}).json()
+    assert (answer["meant"]["verdict"], answer["meant"]["rank"]) == ("out of lexicon", None)
+    answer = client.post("/api/explain", json={"points": points("hello"), "word": "привет"}).json()
+    assert (answer["meant"]["verdict"], answer["meant"]["costs"]) == ("not typeable", [])
+
+
+def test_a_full_queue_is_503_with_retry_after(app, client):
+    decoding = app.state.decoding
+    decoding.waiting, before = decoding.queue, decoding.waiting
+    try:
+        for path in ("/api/decode", "/api/explain"):
+            answer = client.post(path, json={"points": EXAMPLE_POINTS})
+            assert answer.status_code == 503
+            assert answer.headers["retry-after"] == "1"
+            assert "waiting already" in answer.json()["error"]["message"]
+    finally:
+        decoding.waiting = before
+    assert decode(client).status_code == 200
+
+
+def test_too_many_requests_from_one_address(settings, tmp_path):
+    few = replace(settings, store=f"sqlite:///{tmp_path}/s.db", rate_decode=0.4)
+    with TestClient(create_app(few)) as client:
+        answers = [decode(client) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+def test_a_bug_is_a_500_without_a_trace(app, client, monkeypatch):
+    async def broken(*_):
+        raise RuntimeError("the secret inside")
+
+    monkeypatch.setattr(app.state.decoding, "decode", broken)
+    answer = decode(client)
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+
+
+def test_every_operation_is_documented_with_examples(client):
+    schema = client.get("/openapi.json").json()
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            assert operation["description"], (method, path)
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            if body:
+                assert schema["components"]["schemas"][body["$ref"].split("/")[-1]]["examples"], path
+            assert any(code.startswith("2") for code in operation["responses"])

@@ -1,0 +1,137 @@
+from itertools import product
+
+import numpy as np
+import pytest
+
+import glissando
+from glissando.gesture import Gesture
+from glissando.layout import Key, Layout
+from glissando.lexicon import Lexicon
+from glissando.runtime import Emissions
+from glissando.scoring import Scoring
+from glissando.synth import swipe
+from glissando.web.explain import align, explain, field, forward, needed_frames
+
+
+def log_probs(frames):
+    return np.log(np.array(frames, dtype=np.float64))
+
+
+def collapse(path, blank):
+    return [label for i, label in enumerate(path) if label != blank and (i == 0 or path[i - 1] != label)]
+
+
+def every_way(frames, labels):
+    """Log-probabilities of all ways through the frames that spell the labels, by enumeration."""
+    blank = frames.shape[1] - 1
+    for path in product(range(frames.shape[1]), repeat=len(frames)):
+        if collapse(path, blank) == list(labels):
+            yield sum(frames[t, label] for t, label in enumerate(path)), path
+
+
+@pytest.mark.parametrize("labels", [[0], [0, 1], [1, 1], [0, 1, 0]])
+def test_forward_and_alignment_against_enumeration(labels):
+    rng = np.random.default_rng(len(labels))
+    frames = np.log(rng.dirichlet(np.ones(3), size=4))
+    ways = list(every_way(frames, labels))
+    assert forward(frames, labels) == pytest.approx(np.logaddexp.reduce([score for score, _ in ways]))
+    found = align(frames, labels)
+    assert -(sum(found.costs) + found.gaps) == pytest.approx(max(score for score, _ in ways))
+
+
+def test_alignment_by_hand():
+    found = align(log_probs([[0.9, 0.05, 0.05], [0.1, 0.1, 0.8], [0.1, 0.5, 0.4]]), [0, 1])
+    assert found.frames == (0, 2)
+    assert found.costs == pytest.approx((-np.log(0.9), -np.log(0.5)))
+    assert found.gaps == pytest.approx(-np.log(0.8))
+
+
+def test_forward_is_what_the_beam_found(tiny_weights):
+    board = glissando.load("qwerty", lexicon={"hello": 5, "held": 4, "world": 3}, weights=tiny_weights)
+    gesture = swipe("hello", board.layout)
+    frames = board.letter_log_probs([gesture])[0]
+    for candidate in board.decode(gesture):
+        labels = [board.trie.letters.index(letter) for letter in candidate.letters]
+        assert forward(frames, labels) == pytest.approx(candidate.log_prob, abs=1e-3)
+
+
+def test_doubled_letters_need_a_frame_more():
+    assert needed_frames([1, 1, 2]) == 4
+    assert needed_frames([1, 2, 1]) == 3
+
+
+def test_field_at_a_key_gives_its_share_of_the_emissions(tiny_weights):
+    """The field is the function whose values at the key centres the encoder's softmax takes (eq. 1 and 2)."""
+    board = glissando.load("qwerty", lexicon={"hello": 1}, weights=tiny_weights)
+    emissions = board.emissions(swipe("hello", board.layout))
+    frame, width = 3, 1000
+    grid = np.log(field(emissions.coefficients[0, frame], 1.0, width))
+    at = np.minimum((board.layout.centres * width).astype(int), width - 1)
+    values = grid[at[:, 1], at[:, 0]]
+    letters = emissions.log_probs[0, frame, :-1]
+    assert values - values.mean() == pytest.approx(letters - letters.mean(), abs=0.05)
+
+
+def test_field_of_one_wave():
+    """cos(pi x) alone is highest at the left edge and the same in every row."""
+    coefficients = np.zeros(64)
+    coefficients[8] = 1.0  # u = 1, v = 0
+    found = field(coefficients, 0.5, 10)
+    assert found.shape == (5, 10)
+    assert np.allclose(found, found[0])
+    assert np.all(np.diff(found[0]) < 0)
+    assert found[0, 0] == 1
+
+
+class ScriptedEncoder:
+    weights = type("W", (), {"card": {"config": {"basis": "cosine"}}})
+
+    def __init__(self, probabilities):
+        self.log_probs = np.log(np.array(probabilities, dtype=np.float32))[None]
+
+    def run(self, paths, keys):
+        count = self.log_probs.shape[1]
+        log_probs = np.repeat(self.log_probs, len(paths), axis=0)
+        return Emissions(log_probs, np.zeros((len(paths), count, 64)), np.zeros((len(paths), count)))
+
+
+FRAMES = [[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2]]
+SWIPE = Gesture([0.1, 0.5, 0.9], [0.5, 0.5, 0.5], [0, 100, 200])
+
+
+def keyboard(words, width=100):
+    keys = [Key(letter, (i + 0.5) / 3, 0.5, 0.1, 0.5) for i, letter in enumerate("abc")]
+    lexicon = Lexicon("test", "", tuple(words), np.array(list(words.values()), dtype=np.uint8))
+    scoring = Scoring(0.0, 0.0, 0.0, 0.0, 0.0)
+    return glissando.Keyboard(Layout("test", tuple(keys)), lexicon, ScriptedEncoder(FRAMES), scoring, width)
+
+
+def test_verdicts_by_hand():
+    board = keyboard({"ab": 10, "a": 10, "Ac": 10})
+    found = explain(board, SWIPE, "ab")
+    assert (found.meant.verdict, found.meant.rank) == ("first", 1)
+    assert [one.letter for one in found.sights] == ["a", "b"]
+    assert [one.confidence for one in found.sights] == pytest.approx([0.6, 0.6], rel=1e-5)
+    assert found.literal == "ab"
+    assert found.gate == [0.5, 0.5]
+    second = explain(board, SWIPE, "ac").meant
+    assert (second.verdict, second.rank) == ("outscored", 3)
+    assert second.log_prob == pytest.approx(np.log(0.06), rel=1e-4)
+    assert second.alignment.costs == pytest.approx((-np.log(0.6), -np.log(0.1)), rel=1e-4)
+    absent = explain(board, SWIPE, "ba").meant
+    assert (absent.verdict, absent.rank) == ("out of lexicon", None)
+    assert absent.would_rank == 4
+    assert explain(board, SWIPE, "xyz").meant.verdict == "not typeable"
+    assert explain(board, SWIPE, "abc").meant.verdict == "not typeable"  # three letters, two frames
+
+
+def test_a_narrow_beam_prunes():
+    board = keyboard({"ab": 10, "cb": 10}, width=1)
+    meant = explain(board, SWIPE, "cb").meant
+    assert (meant.verdict, meant.rank, meant.would_rank) == ("pruned", None, 2)
+
+
+def test_an_encoder_without_cosine_basis_has_no_field(monkeypatch):
+    board = keyboard({"ab": 10})
+    monkeypatch.setattr(board.encoder, "weights", type("W", (), {"card": {"config": {"basis": "grid"}}}))
+    assert explain(board, SWIPE).sights[0].field is None

@@ -1,0 +1,76 @@
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import wordfreq
+
+from glissando.layout import load_layout
+from glissando.lexicon import typed_letters
+from glissando.web.sentences import SentencesError, load_pool, read_sentences, words_of
+from glissando.web.settings import Settings
+from glissando.web.store import Sentence
+
+LAYOUTS = {"en": "qwerty", "ru": "jcuken33", "es": "spanish", "de": "german", "fr": "azerty"}
+FREQUENT = 5e-4  # of all bigrams in wordfreq's list
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return load_pool(Settings())
+
+
+def bigrams(word):
+    return [a + b for a, b in pairwise(word)]
+
+
+@pytest.mark.parametrize("language", LAYOUTS)
+def test_the_built_in_sentences_cover_the_language(pool, language):
+    sentences = pool.languages[language]
+    assert len(sentences) >= 200
+    assert all(2 <= len(one.split()) <= 14 for one in sentences)
+    letters = frozenset(load_layout(LAYOUTS[language]).letters)
+    typed = ["".join(typed_letters(word, letters)) for one in sentences for word in one.split()]
+    counts = Counter("".join(typed))
+    missing = {letter for letter in letters - {"'"} if counts[letter] < 2}
+    assert missing == set()
+    usual: Counter[str] = Counter()
+    for word, share in wordfreq.get_frequency_dict(language, "small").items():
+        for pair in bigrams("".join(typed_letters(word, letters))):
+            usual[pair] += share
+    frequent = {pair for pair, share in usual.items() if share >= FREQUENT * usual.total()}
+    assert len(frequent) > 150
+    assert frequent - {pair for word in typed for pair in bigrams(word)} == set()
+
+
+def test_draw(pool):
+    drawn = pool.draw("en", 5)
+    assert len({one.id for one in drawn}) == 5
+    assert all(one == Sentence.of("en", one.text) for one in drawn)
+    assert len(pool.draw("en", 10_000)) == len(pool.languages["en"])
+    with pytest.raises(SentencesError, match="no sentences in 'xx'; there are some in de, en"):
+        pool.draw("xx", 1)
+
+
+def test_the_operators_file(tmp_path):
+    file = tmp_path / "cy.txt"
+    file.write_text("# Welsh\nBore da i chi\n\n Bore da i chi \nNos da\n", encoding="utf-8")
+    pool = load_pool(replace(Settings(), sentences=str(file), language="cy"))
+    assert pool.languages == {"cy": ("Bore da i chi", "Nos da")}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"# none\n", "no sentence"), (b"\xff\xfe", "not UTF-8"), (b"a" * 500, "has over")]
+)
+def test_files_that_are_none(tmp_path, content, message):
+    (tmp_path / "x.txt").write_bytes(content)
+    with pytest.raises(SentencesError, match=message):
+        read_sentences(tmp_path / "x.txt")
+    with pytest.raises(SentencesError, match="cannot read"):
+        read_sentences(tmp_path / "none.txt")
+
+
+def test_words_and_what_of_them_is_typed():
+    assert words_of("Don't go – 5 €!", load_layout("qwerty")) == [
+        ("Don't", "dont"), ("go", "go"), ("–", ""), ("5", ""), ("€!", ""),
+    ]  # fmt: skip
