@@ -13,6 +13,7 @@ from glissando.errors import TrainingError
 from glissando.model.config import EncoderConfig
 from glissando.train.augment import AugmentConfig
 from glissando.train.generator import GeneratorConfig
+from glissando.train.pace import PaceConfig
 
 Config = TypeVar("Config")
 
@@ -24,6 +25,7 @@ class TrainConfig:
     Attributes:
         model: the network; see EncoderConfig.
         augment: the ranges of the co-augmentation; see AugmentConfig.
+        pace: how much more fluent real swipes are made; see PaceConfig.
         generator: how synthetic swipes are made; see GeneratorConfig.
         batch: swipes per step, over all processes.
         epochs: passes over the corpus.
@@ -61,6 +63,7 @@ class TrainConfig:
 
     model: EncoderConfig = field(default_factory=EncoderConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)
+    pace: PaceConfig = field(default_factory=PaceConfig)
     generator: GeneratorConfig = field(default_factory=GeneratorConfig)
     batch: int = 1024
     epochs: int = 120

@@ -21,11 +21,12 @@ from glissando.train.generator import synthesize
 from glissando.train.grids import random_grids
 from glissando.train.losses import needed_frames
 from glissando.train.order import mix_seed
+from glissando.train.pace import PaceConfig, pace, sample_pace
 from glissando.train.rearrange import align, rearrange
 
 POOL = {"cuda": 8192, "cpu": 256}  # synthetic swipes and grids made at a time, about
 ALIGN = 8192  # swipes aligned at a time
-POOL_SEED, AUGMENT_SEED = 1, 2  # what a seed is for
+POOL_SEED, AUGMENT_SEED, PACE_SEED = 1, 2, 3  # what a seed is for
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,10 @@ class Mix:
             parts.append(rearrange(_slice(drawn, 0, moved), frames, keys, mask, rows, self.config.retime))
         if self.pool.synthetic is not None:
             parts.append(_slice(self.pool.synthetic, within * self.shares.synthetic, self.shares.synthetic))
-        return parts[0] if len(parts) == 1 else Batch(*(torch.cat(part) for part in zip(*parts, strict=True)))
+        mixed = parts[0] if len(parts) == 1 else Batch(*(torch.cat(part) for part in zip(*parts, strict=True)))
+        if self.config.pace == PaceConfig():
+            return mixed
+        return pace(mixed, sample_pace(mixed, self.config.pace, self.seeded(PACE_SEED, step)))
 
     def _make_pool(self, number: int) -> Pool:
         """Make the grids and the synthetic swipes of a few steps."""
