@@ -29,6 +29,7 @@ class SlowKeyboard:
 
     def decode_batch(self, gestures, k):
         self.batches.append(len(gestures))
+        self.release.wait(10)
         return [[f"{gesture.x[0]:g}"] * k for gesture in gestures]
 
 
@@ -84,6 +85,26 @@ def test_a_failure_reaches_all_who_wait_and_the_thread_lives_on():
         slow.release.set()
         assert (await work.decode(slow, SWIPE, 1)).candidates == ["one"]
         work.close()
+
+    asyncio.run(scene())
+
+
+def test_closing_leaves_nobody_waiting():
+    async def scene():
+        slow = SlowKeyboard()
+        work = Decoding(SimpleNamespace(), queue=9)
+        tasks = [asyncio.create_task(work.decode(slow, SWIPE, 1))]
+        while not slow.batches:
+            await asyncio.sleep(0.001)
+        tasks += [asyncio.create_task(work.decode(slow, SWIPE, 1)) for _ in range(2)]
+        await asyncio.sleep(0.001)
+        threading.Timer(0.05, slow.release.set).start()
+        work.close()
+        answers = await asyncio.gather(*tasks, return_exceptions=True)
+        assert answers[0].candidates == ["one"]
+        assert [type(answer) for answer in answers[1:]] == [QueueFullError] * 2
+        with pytest.raises(QueueFullError, match="stopping"):
+            await work.decode(slow, SWIPE, 1)
 
     asyncio.run(scene())
 

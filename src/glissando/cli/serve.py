@@ -33,7 +33,7 @@ def serve(
     threads: Annotated[int, typer.Option(help="Threads of the encoder, per process.", min=1)] = 1,
     queue: Annotated[int, typer.Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
     processes: Annotated[int, typer.Option(help="Server processes; more than one wants PostgreSQL.", min=1)] = 1,
-    rate: Annotated[float, typer.Option(help="Decodings per second and address; half of it donations, a tenth per session.", min=0.1)] = 40.0,
+    rate: Annotated[float, typer.Option(help="Decodings per second from one address; donations less.", min=0.1)] = 40.0,
     proxy: Annotated[str | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is believed.")] = None,
 ) -> None:
     """Serve a keyboard to try with your finger, and collect swipes.

@@ -29,6 +29,8 @@ MAX_BUILDS = 8  # keyboards that may wait to be made; each takes about a second
 
 MAX_BATCH = 16  # swipes decoded together; more gain little and make the first wait
 
+STOPPING = "the server is stopping; try again soon"
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -167,6 +169,8 @@ class Decoding:
         job = _Job(keyboard, gesture, k, loop, loop.create_future())
         with self._place():
             with self._news:
+                if not self._open:
+                    raise QueueFullError(STOPPING)
                 self._jobs.append(job)
                 self._news.notify()
             return await job.answer
@@ -201,11 +205,11 @@ class Decoding:
         while True:
             with self._news:
                 self._news.wait_for(lambda: self._jobs or not self._open)
-                if not self._open:
+                if not self._jobs:
                     return
                 batch = _take_batch(self._jobs)
             try:
-                answers: list[Decoded] | Exception = _decode(batch)
+                answers: list[Decoded] | Exception = _decode(batch) if self._open else QueueFullError(STOPPING)
             except Exception as error:  # a bug: whoever waits gets it, and the thread lives on
                 answers = error
             batch[0].loop.call_soon_threadsafe(_deliver, batch, answers)

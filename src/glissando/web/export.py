@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from glissando.corpus.lines import replacing, text_for_writing
+from glissando.corpus.pack import PackReport, pack_file
+from glissando.corpus.readers import open_corpus
 from glissando.web.store import Store
 
 
@@ -37,3 +40,11 @@ def export_corpus(store: Store, path: str | Path, *, skipped: bool = False) -> i
         for count, row in enumerate(corpus_rows(store, skipped=skipped), start=1):  # noqa: B007  # it is returned
             print(json.dumps(row, ensure_ascii=False, separators=(",", ":")), file=file)
     return count
+
+
+def export_pack(store: Store, path: str | Path, *, layouts: str | Path | None = None) -> PackReport:
+    """Write the store as an ``.npz`` that training reads as it is; ``layouts`` is the operator's directory of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows.jsonl"
+        export_corpus(store, rows)
+        return pack_file(open_corpus(rows, "futo"), Path(path), layouts=layouts)
