@@ -1,0 +1,211 @@
+"""SHARK2 template matching (Kristensson and Zhai 2004, section 3): the baseline that needs no training.
+
+Every word has a template, the polyline through the keys of its typed letters. A swipe is compared with the
+templates that begin and end near its own ends (endpoint pruning), in two channels:
+
+- shape: both curves at equidistant points, moved to their centroid and scaled by the longer side of their
+  bounding box, compared point by point (proportional matching);
+- location: the swipe is walked along the template. Inside a tunnel around the template a point costs nothing,
+  outside it its distance; every letter costs how far the swipe passes by it; and the two ends, which alpha
+  favours in the original, have weights of their own.
+
+A frequency prior completes the score. The walk is where this departs from the original, which pairs points of
+equal index in the location channel too: here the order of the letters counts, not their exact share of the
+length, so the walk can also ask whether a stretch is swiped in its direction and whether the finger slows at a
+letter. Each is a constant, and zero turns it off.
+
+Distances are in key widths, and a key height counts ``row_height`` of them whatever the layout's aspect: fingers
+miss by a share of the key they aim at.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from glissando.errors import LexiconError, ScoringError
+from glissando.gesture import Gesture, as_gesture
+from glissando.layout import Layout
+from glissando.lexicon import Lexicon
+from glissando.scoring import Candidate, softmax
+from glissando.templates import (
+    Templates,
+    Weights,
+    cost_tables,
+    match_locations,
+    match_shapes,
+    resample_evenly,
+    template_shapes,
+)
+
+Points = Gesture | Iterable[Sequence[float]] | np.ndarray
+
+
+@dataclass(frozen=True)
+class Shark2Constants:
+    """Radii and weights, lengths in key widths.
+
+    Chosen on swipes of the How We Swipe training people with Android's English list and the targets added: first
+    the weights, as the conditional logit that best predicts the target among the survivors, then all of them
+    together by an Optuna search of that likelihood and top-1, rounded. No other swipes were used.
+    """
+
+    points: int = 32  # equidistant points of swipe and template
+    shortlist: int = 400  # survivors whose location is worked out; those with the best bound
+    start_radius: float = 1.6  # endpoint pruning (theta): how far from the touch-down a template may begin
+    end_radius: float = 2.3  # and from the lift-off end; fingers overshoot
+    row_height: float = 1.75  # what a key height counts for
+    touch_bias: float = 0.085  # key heights by which fingers land below the centre
+    tunnel: float = 0.3  # half width of the tunnel around a template
+    stray: float = 0.65  # location distance of a key width outside the tunnel; a letter missed by one costs 1
+    turn: float = 1.25  # location distance of swiping at right angles to the template
+    haste: float = 0.55  # location distance of passing a letter at the swipe's mean speed
+    shape_weight: float = 9.0
+    location_weight: float = 11.7
+    start_weight: float = 4.0
+    end_weight: float = 0.9
+    frequency_weight: float = 0.0545  # per unit of the 0-255 byte
+    frequency_floor: float = 60.0  # rarer words count as this frequent; lower bytes tell little
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise ScoringError(f"SHARK2 constant {field.name} must be a finite number, got {value!r}")
+        for name in ("points", "shortlist"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 2:
+                raise ScoringError(f"SHARK2 constant {name} must be a whole number from 2, got {getattr(self, name)}")
+        for name in ("start_radius", "end_radius", "row_height"):
+            if getattr(self, name) <= 0:
+                raise ScoringError(f"SHARK2 constant {name} must be positive, got {getattr(self, name)}")
+
+
+class Shark2:
+    """Decodes swipes on one layout with one lexicon by matching templates.
+
+    Words with the same typed letters share a template; doubled letters count once in it. Where a letter has several
+    keys, the location takes the one nearest to the swipe, the shape the one nearest to the letter before.
+
+    Attributes:
+        method: "shark2".
+        layout, lexicon, constants: what it was made of.
+    """
+
+    method = "shark2"
+
+    def __init__(self, layout: Layout, lexicon: Lexicon, constants: Shark2Constants | None = None) -> None:
+        self.layout = layout
+        self.lexicon = lexicon
+        self.constants = constants or Shark2Constants()
+        self._weights = Weights(*(float(getattr(self.constants, name)) for name in Weights._fields))
+        width, height = 2 * np.median([(key.rx, key.ry) for key in layout.keys], axis=0)
+        self._scale = np.array([1 / width, self.constants.row_height / height])
+        self._bias = np.array([0.0, self.constants.touch_bias * self.constants.row_height])
+        self._forms = self._group_words()
+        self._spellings = list(self._forms)
+        self._templates = self._make_templates()
+
+    def decode(self, points: Points, k: int = 5) -> list[Candidate]:
+        """The ``k`` words a swipe most likely means, best first.
+
+        A candidate's ``log_prob`` is the log-likelihood of shape, location and ends; its ``score`` adds the prior.
+
+        Args:
+            points: (x, y, t_ms) triples over the letter area, an [n, 3] array, or a Gesture.
+            k: how many candidates at the most.
+        """
+        path = resample_evenly(self._trace(as_gesture(points)), self.constants.points)
+        visits, strays = cost_tables(path, self._templates.keys, self._templates.key_starts, self._weights)
+        found, partial, bound = match_shapes(path, visits, self._templates, self._weights)
+        if len(found) > self.constants.shortlist:
+            best = np.argpartition(-bound, self.constants.shortlist)[: self.constants.shortlist]
+            found, partial = found[best], partial[best]
+        location = match_locations(found, visits, strays, self._templates)
+        return self._rank(found, partial - self.constants.location_weight * location, k)
+
+    def decode_batch(self, gestures: Sequence[Points], k: int = 5) -> list[list[Candidate]]:
+        """Decode many swipes on all cores."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # the matching runs outside Python's lock
+            return list(pool.map(lambda gesture: self.decode(gesture, k), gestures))
+
+    def _trace(self, gesture: Gesture) -> np.ndarray:
+        """The swipe in key widths, freed of the touch bias. Shape: [n, 3] float32, x, y and milliseconds."""
+        # A finger a whole keyboard away tells nothing more, and squares of huge numbers overflow.
+        places = np.clip(np.column_stack([gesture.x, gesture.y]), -1, 2) * self._scale - self._bias
+        return np.column_stack([places, gesture.t - gesture.t[0]]).astype(np.float32)
+
+    def _group_words(self) -> dict[str, list[int]]:
+        """Word indices by typed letters, each group's most frequent first, ordered by first and last letter."""
+        alphabet = tuple(self.layout.keys_of)
+        spelled = self.lexicon.spell(frozenset(alphabet))
+        forms: dict[str, list[int]] = {}
+        for index in np.argsort(-self.lexicon.frequencies.astype(np.int64), kind="stable").tolist():
+            if spelled[index]:
+                forms.setdefault(spelled[index], []).append(index)
+        if not forms:
+            raise LexiconError(
+                f"lexicon {self.lexicon.name} has no word that layout {self.layout.name!r} can type; "
+                f"its letters are {''.join(sorted(alphabet))}"
+            )
+        order = {letter: index for index, letter in enumerate(alphabet)}
+        return dict(sorted(forms.items(), key=lambda form: (order[form[0][0]], order[form[0][-1]])))
+
+    def _make_templates(self) -> Templates:
+        """The arrays a swipe is matched against."""
+        keys_of = self.layout.keys_of
+        letters, starts = _letter_numbers(self._spellings, tuple(keys_of))
+        ends = letters[starts[:-1]].astype(np.int64) * len(keys_of) + letters[starts[1:] - 1]
+        keys = self.layout.centres[[key for keys in keys_of.values() for key in keys]] * self._scale
+        keys = keys.astype(np.float32)
+        key_starts = np.cumsum([0] + [len(keys) for keys in keys_of.values()])
+        likeliest = self.lexicon.frequencies[[words[0] for words in self._forms.values()]]
+        return Templates(
+            keys=keys,
+            key_starts=key_starts,
+            letters=letters,
+            starts=starts,
+            groups=np.searchsorted(ends, np.arange(len(keys_of) ** 2 + 1)),
+            shapes=template_shapes(letters, starts, keys, key_starts, self.constants.points),
+            prior=self._prior(likeliest).astype(np.float32),
+        )
+
+    def _prior(self, frequencies: np.ndarray) -> np.ndarray:
+        """The frequency term of the score. Shape: [...] bytes -> [...]."""
+        return self.constants.frequency_weight * np.maximum(frequencies, self.constants.frequency_floor)
+
+    def _rank(self, found: np.ndarray, log_prob: np.ndarray, k: int) -> list[Candidate]:
+        """The best ``k`` of all words that some templates stand for. Shape: found, log_prob [m]."""
+        spellings = [self._spellings[template] for template in found.tolist()]
+        groups = [self._forms[spelling] for spelling in spellings]
+        owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        words = np.array([word for group in groups for word in group])
+        frequency = self.lexicon.frequencies[words]
+        score = log_prob[owner] + self._prior(frequency)
+        share = softmax(score)
+        best = np.lexsort((-frequency.astype(np.int64), -score))[: max(k, 0)]  # below the floor the byte still decides
+        return [
+            Candidate(
+                self.lexicon.words[words[i]], float(score[i]), float(log_prob[owner[i]]), float(share[i]),
+                spellings[owner[i]], int(frequency[i]),
+            )
+            for i in best
+        ]  # fmt: skip
+
+
+def _letter_numbers(spellings: Sequence[str], alphabet: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The letters of all spellings as numbers, doubled ones once.
+
+    Returns:
+        letters, uint8, all spellings end to end; starts [S + 1], where each begins.
+    """
+    number = {letter: index for index, letter in enumerate(alphabet)}
+    letters = np.array([number[letter] for letter in "".join(spellings)], dtype=np.uint8)
+    starts = np.cumsum([0] + [len(spelling) for spelling in spellings])
+    kept = np.diff(letters, prepend=letters[:1]) != 0
+    kept[starts[:-1]] = True
+    return letters[kept], np.concatenate([[0], np.cumsum(kept)])[starts]
