@@ -1,0 +1,96 @@
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the web extra is not installed")
+
+import httpx
+
+from glissando.cli.serve import bind, greeting
+from glissando.errors import GlissandoError
+
+GLISSANDO = str(Path(sys.executable).parent / "glissando")
+
+
+def test_the_greeting_shows_where_to_go():
+    text = greeting("127.0.0.1", 8000, "")
+    assert "http://127.0.0.1:8000/" in text
+    assert "token" not in text
+    assert "http://[::1]:8000/" in greeting("::1", 8000, "")
+    assert "token abc" in greeting("127.0.0.1", 8000, "abc")
+
+
+def test_for_phones_there_is_a_lan_address_with_a_qr_code(monkeypatch):
+    monkeypatch.setattr("glissando.cli.serve.lan_address", lambda: "192.168.0.7")
+    text = greeting("0.0.0.0", 8000, "")
+    assert "http://localhost:8000/" in text
+    assert "http://192.168.0.7:8000/" in text
+    assert "█" in text
+    monkeypatch.setattr("glissando.cli.serve.lan_address", lambda: None)
+    assert "phone" not in greeting("0.0.0.0", 8000, "")
+
+
+def test_a_port_that_is_taken():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(GlissandoError, match=r"cannot listen on 127\.0\.0\.1 port"):
+            bind("127.0.0.1", other.getsockname()[1])
+
+
+def test_it_serves_and_stops(tiny_weights, tmp_path):
+    command = [GLISSANDO, "serve", "--port", "0", "--weights", str(tiny_weights)]
+    options = ["--store", f"sqlite:///{tmp_path}/s.db"]
+    server = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = server.stdout.readline().split()[-1]
+        server.stdout.readline()
+        token = server.stdout.readline().split()[-1]
+        client = httpx.Client(base_url=address, transport=httpx.HTTPTransport(retries=20), timeout=60)
+        assert client.get("/").status_code == 200
+        headers = {"authorization": f"Bearer {token}"}
+        assert client.get("/api/operator/summary", headers=headers).status_code == 200
+        body = {"points": [[0.1, 0.5, 0], [0.9, 0.5, 300]]}
+        assert client.post("/api/decode", json=body).json()["candidates"]
+    finally:
+        server.send_signal(signal.SIGTERM)
+        _, errors = server.communicate(timeout=20)
+    assert errors == ""
+    assert (tmp_path / "s.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--weights", "none.onnx"), "cannot read model file none.onnx"),
+        (("--store", "nonsense"), "no database URL"),
+        (("--sentences", "none.txt"), "cannot read sentences none.txt"),
+        (("--layouts", "nowhere"), "no directory of layouts nowhere"),
+    ],
+)
+def test_what_cannot_start_says_why_in_one_line(tiny_weights, tmp_path, option, message):
+    options = {"--weights": str(tiny_weights), "--store": f"sqlite:///{tmp_path}/s.db"} | dict([option])
+    arguments = [part for pair in options.items() for part in pair]
+    result = subprocess.run(
+        [GLISSANDO, "serve", "--port", "0", *arguments], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_settings_travel_to_server_processes(monkeypatch):
+    from glissando.web.settings import ENVIRONMENT, Settings
+
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"queue": 5}))
+    assert Settings.load().queue == 5
+    settings = Settings(store="sqlite:///x.db", token="t")
+    settings.save()
+    assert Settings.load() == settings
+    with pytest.raises(GlissandoError, match="queue must be positive"):
+        Settings(queue=0)

@@ -1,0 +1,426 @@
+"""The pages in a real Chromium, at the size of a phone, with touch events."""
+
+import json
+import os
+import shutil
+import time
+from contextlib import contextmanager
+
+import pytest
+from web.serving import FLAGS, Finger, running_server
+
+from glissando.layout import Layout, load_layout
+from glissando.web.store import Store
+from glissando.weights import packaged_weights
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+QWERTY = load_layout("qwerty")
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+TEN = {
+    "qwerty": "thank travel people market friend garden summer because little animal",
+    "clearflow": "thank travel doctor market friend garden summer because little animal",
+    "jcuken": "утром спасибо хорошо работа завтра сейчас только погода музыка вопрос",
+}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("Chromium is not installed (Debian: chromium)")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site(tiny_weights, tmp_path_factory):
+    """A server with random weights: (address, its store's URL)."""
+    store = f"sqlite:///{tmp_path_factory.mktemp('site')}/s.db"
+    options = ["--weights", str(tiny_weights), "--store", store, "--token", "t", "--rate", "100000"]
+    with running_server(*options) as address:
+        yield address, store
+
+
+@pytest.fixture(scope="module")
+def trained_site(tmp_path_factory):
+    """A server that reads swipes: with the packaged weights, or those named by GLISSANDO_WEIGHTS."""
+    weights = os.environ.get("GLISSANDO_WEIGHTS") or ("encoder" if "encoder" in packaged_weights() else None)
+    if weights is None:
+        pytest.skip("no packaged weights yet")
+    store = f"sqlite:///{tmp_path_factory.mktemp('trained')}/s.db"
+    with running_server("--weights", weights, "--store", store, "--rate", "100000") as address:
+        yield address
+
+
+@contextmanager
+def opened(browser, url, **options):
+    """A page; whatever it complains about on its console fails the test."""
+    context = browser.new_context(**{**PHONE, **options})
+    page = context.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_default_timeout(20_000)
+    page.goto(url)
+    yield page
+    context.close()
+    assert [line for line in complaints if "Failed to load resource" not in line] == []
+
+
+def words(page):
+    return page.locator("#text .word").all_inner_texts()
+
+
+def wait_for_words(page, count):
+    page.wait_for_function("n => document.querySelectorAll('#text .word').length === n", arg=count)
+
+
+def ready(page):
+    """Wait until keys are drawn and the keyboard is made."""
+    with page.expect_response("**/api/decode"):
+        page.wait_for_selector("#pad .key")
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_ten_words_end_up_in_the_line(browser, trained_site, name):
+    layout, expected = load_layout(name), TEN[name].split()
+    with opened(browser, f"{trained_site}/#layout={name}") as page:
+        page.wait_for_selector("#pad .key")
+        finger = Finger(page)
+        for count, word in enumerate(expected, 1):
+            finger.swipe(word, layout, seed=count)
+            wait_for_words(page, count)
+        assert [word.lower() for word in words(page)] == expected
+
+
+def test_swiping_changing_and_deleting(browser, site):
+    with opened(browser, site[0]) as page:
+        ready(page)
+        finger = Finger(page)
+        finger.swipe("hello", QWERTY)
+        wait_for_words(page, 1)
+        chips = page.locator(".candidate")
+        first, second = (chips.nth(i).locator("span").inner_text() for i in (0, 1))
+        assert words(page) == [first]
+        chips.nth(1).tap()
+        assert words(page) == [second]
+        assert chips.nth(1).get_attribute("aria-pressed") == "true"
+        finger.swipe("world", QWERTY, seed=1)
+        wait_for_words(page, 2)
+        page.locator("#text .word").first.tap()  # go back to the first word: its candidates are there again
+        assert chips.nth(0).locator("span").inner_text() == first
+        chips.nth(0).tap()
+        assert words(page)[0] == first
+        page.locator("#backspace").tap()
+        wait_for_words(page, 1)
+        for letter in "hi":
+            finger.tap(letter, QWERTY)
+        assert words(page) == [first, "hi"]
+        page.locator("#space").tap()
+        finger.tap("a", QWERTY)
+        assert words(page) == [first, "hi", "a"]
+        page.locator("#backspace").tap()
+        page.locator("#clear").tap()
+        assert words(page) == []
+
+
+def test_a_preview_while_the_finger_is_down(browser, site):
+    with opened(browser, site[0]) as page:
+        ready(page)
+        finger, box = Finger(page), page.locator("#pad").bounding_box()
+        place = {"x": box["x"] + 20, "y": box["y"] + 20}
+        finger._send("touchStart", [place], time.time())
+        for _ in range(12):
+            place = {"x": place["x"] + 20, "y": place["y"] + 5}
+            finger._send("touchMove", [place], time.time())
+            page.wait_for_timeout(20)
+        page.wait_for_selector(".preview")
+        assert words(page) == []
+        finger._send("touchEnd", [], time.time())
+        wait_for_words(page, 1)
+
+
+def test_what_is_sent_are_the_points_of_the_finger(browser, site):
+    with opened(browser, site[0]) as page:
+        ready(page)
+        sent = []
+        page.on("request", lambda request: sent.append(request) if request.url.endswith("/api/decode") else None)
+        Finger(page).follow([0.1, 0.3, 0.5, 0.9], [0.2, 0.5, 0.5, 0.8], [0, 50, 100, 250])
+        wait_for_words(page, 1)
+        points = json.loads(sent[-1].post_data)["points"]
+        assert points[0] == pytest.approx([0.1, 0.2, 0], abs=0.01)
+        assert points[-1][:2] == pytest.approx([0.9, 0.8], abs=0.01)
+        assert [t for _, _, t in points] == sorted(t for _, _, t in points)
+        assert 200 <= points[-1][2] <= 350
+
+
+def test_a_mouse_swipes_too(browser, site):
+    with opened(browser, site[0], has_touch=False, is_mobile=False) as page:
+        ready(page)
+        box = page.locator("#pad").bounding_box()
+        page.mouse.move(box["x"] + 20, box["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 300, box["y"] + 100, steps=12)
+        page.mouse.up()
+        wait_for_words(page, 1)
+
+
+def test_the_panels_explain(browser, site):
+    with opened(browser, site[0]) as page:
+        ready(page)
+        Finger(page).swipe("hello", QWERTY)
+        page.wait_for_selector("#seen-letters canvas")
+        assert page.locator("#seen-letters li").count() == len(words(page)[0].replace("'", "").replace("-", ""))
+        assert page.locator("#seen-gate svg").count() == 1
+        page.locator("#tab-why").tap()
+        page.fill("#why-word", "zebra")
+        page.locator("#why-form button").tap()
+        page.wait_for_selector(".verdict")
+        assert "zebra" in page.locator(".verdict").inner_text()
+        assert page.locator(".costs").first.locator("strong").all_inner_texts() == list("zebra")
+        assert page.locator(".costs .worst").count() == 1
+
+
+def test_a_layout_of_ones_own_and_its_link(browser, site):
+    with opened(browser, site[0]) as page:
+        ready(page)
+        page.locator("#edit").tap()
+        page.fill("#editor-name", "<script>alert(1)</script>")
+        page.fill("#editor-rows", "abc\ndef\n_gh")
+        assert page.locator("#editor-board .key").count() == 8
+        key = page.locator("#editor-board .key").first
+        before = key.bounding_box()
+        page.mouse.move(before["x"] + 10, before["y"] + 10)
+        page.mouse.down()
+        page.mouse.move(before["x"] + 40, before["y"] + 10, steps=3)
+        page.mouse.up()
+        assert key.bounding_box()["x"] == pytest.approx(before["x"] + 30, abs=2)
+        key.focus()
+        page.keyboard.press("ArrowRight")
+        assert key.bounding_box()["x"] > before["x"] + 31
+        page.locator("#editor-use").tap()
+        assert page.locator("#pad .key").count() == 8
+        assert page.locator("#layout option:checked").inner_text() == "<script>alert(1)</script>"
+        Finger(page).follow([0.2, 0.5, 0.8, 0.5], [0.2, 0.5, 0.2, 0.9], [0, 100, 200, 300])
+        wait_for_words(page, 1)
+        link = page.url
+    with opened(browser, link) as page:
+        page.wait_for_selector("#pad .key")
+        assert page.locator("#pad .key").all_inner_texts() == list("abcdefgh")
+        assert page.locator("#layout option:checked").inner_text() == "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("fragment", ["custom=AAAA", "layout=nothing", "custom=", "%%%", "layout=<script>&language=xx"])
+def test_a_damaged_link_still_gives_a_keyboard(browser, site, fragment):
+    with opened(browser, f"{site[0]}/#{fragment}") as page:
+        page.wait_for_selector("#pad .key")
+        assert page.locator("#pad .key").count() == 26
+
+
+def test_a_busy_server_is_told_to_the_user(browser, site):
+    with opened(browser, site[0]) as page:
+        ready(page)
+        error = {"error": {"kind": "QueueFullError", "message": "64 swipes are waiting already; try again soon"}}
+        page.route("**/api/decode", lambda route: route.fulfill(status=503, json=error))
+        Finger(page).swipe("hello", QWERTY)
+        page.wait_for_selector("#toast:not([hidden])")
+        assert "try again soon" in page.locator("#toast").inner_text()
+        assert words(page) == []
+
+
+def test_controls_work_from_a_keyboard(browser, site):
+    with opened(browser, site[0], has_touch=False, is_mobile=False) as page:
+        ready(page)
+        page.keyboard.type("hi")
+        assert words(page) == ["hi"]
+        page.keyboard.press("Backspace")
+        assert words(page) == ["h"]
+        reached = set()
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            reached.add(page.evaluate("document.activeElement.id"))
+        assert {"theme", "clear", "tab-seen", "edit", "layout", "space", "language", "backspace"} <= reached
+        page.focus("#backspace")
+        page.keyboard.press("Enter")
+        assert words(page) == []
+        page.focus("#tab-seen")
+        page.keyboard.press("ArrowRight")
+        assert page.locator("#why").is_visible()
+        page.focus("#edit")
+        page.keyboard.press("Enter")
+        assert page.locator("#editor").is_visible()
+        page.keyboard.press("Escape")
+        assert not page.locator("#editor").is_visible()
+
+
+@pytest.mark.parametrize("path", ["/", "/collect", "/operator", "/docs", "/#layout=jcuken33"])
+def test_nothing_is_cut_off_at_320_pixels(browser, site, path):
+    with opened(browser, site[0] + path, viewport={"width": 320, "height": 568}) as page:
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        smallest = page.evaluate(
+            """() => Math.min(...[...document.querySelectorAll("body *")]
+                .filter(e => e.checkVisibility() && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()))
+                .map(e => parseFloat(getComputedStyle(e).fontSize)))"""
+        )
+        assert smallest >= 11.5
+        small = page.evaluate(
+            """() => [...document.querySelectorAll("button, select, input")].filter(e => e.checkVisibility())
+                .map(e => [e.id, e.getBoundingClientRect()])
+                .filter(([, box]) => box.height < 24 || box.width < 24).map(([id]) => id)"""
+        )
+        assert small == []
+
+
+def test_dark_and_light(browser, site):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    with opened(browser, site[0], color_scheme="dark") as page:
+        dark = page.evaluate(ground)
+        page.locator("#theme").tap()
+        light = page.evaluate(ground)
+        page.reload()
+        assert page.evaluate(ground) == light != dark
+    with opened(browser, site[0], color_scheme="light") as page:
+        assert page.evaluate(ground) == light
+
+
+def sent_and_waiting(page, sent, waiting=0):
+    page.wait_for_function(
+        "([sent, waiting]) => +document.querySelector('#sent').textContent === sent"
+        " && +document.querySelector('#waiting').textContent === waiting",
+        arg=[sent, waiting],
+    )
+
+
+def rows(store_url):
+    store = Store(store_url)
+    found = list(store.export(skipped=True))
+    store.close()
+    return found
+
+
+def now(page):
+    return page.locator("#sentence .now").inner_text()
+
+
+def test_the_whole_collection(browser, tiny_weights, tmp_path):
+    store = f"sqlite:///{tmp_path}/s.db"
+    (tmp_path / "sentences.txt").write_text("Take the <b>early</b> train home\n")
+    options = ["--weights", str(tiny_weights), "--store", store, "--rate", "100000"]
+    with (
+        running_server(*options, "--sentences", str(tmp_path / "sentences.txt")) as address,
+        opened(browser, f"{address}/collect") as page,
+    ):
+        page.locator("#agree").tap()
+        page.wait_for_selector("#sentence .now")
+        assert page.locator("#sentence").inner_text().strip() == "Take the <b>early</b> train home"
+        finger = Finger(page)
+        finger.swipe(now(page), QWERTY, seed=1)
+        sent_and_waiting(page, 1)
+        assert now(page) == "the"
+        page.locator("#skip").tap()
+        sent_and_waiting(page, 2)
+        assert now(page) == "<b>early</b>"
+        finger.swipe("early", QWERTY, seed=2)
+        sent_and_waiting(page, 3)
+        page.locator("#del").tap()
+        assert now(page) == "<b>early</b>"
+        finger.swipe("early", QWERTY, seed=3)
+        sent_and_waiting(page, 4)
+        finger.tap("t", QWERTY)  # a tap is no swipe of a word
+        assert now(page) == "train"
+        before = rows(store)
+        assert [(row.word, row.skipped, row.attempt) for row in before] == [
+            ("Take", False, 1), ("the", True, 2), ("<b>early</b>", False, 4),
+        ]  # fmt: skip
+        assert {(row.layout, row.language, row.orientation, row.pointer) for row in before} == {
+            ("qwerty", "en", "portrait", "touch")
+        }
+        assert before[0].canvas_width == pytest.approx(390)
+        assert len(json.loads(before[0].points)) > 10
+
+        page.context.set_offline(True)
+        finger.swipe("train", QWERTY, seed=4)
+        sent_and_waiting(page, 4, 1)
+        assert now(page) == "home"
+        assert len(rows(store)) == 3
+        page.context.set_offline(False)
+        sent_and_waiting(page, 5)
+        assert [row.word for row in rows(store)] == ["Take", "the", "<b>early</b>", "train"]
+
+        page.locator("#delete").tap()
+        page.locator("#confirm-yes").tap()
+        page.wait_for_function("() => document.querySelector('#deleted').textContent.includes('4 entries')")
+        assert rows(store) == []
+        assert page.locator("#agree").is_visible()
+
+
+def test_swipes_wait_through_a_closed_page(browser, site):
+    """What could not be sent is sent by the next visit."""
+    address, store = site
+    with opened(browser, f"{address}/collect") as page:
+        page.locator("#agree").tap()
+        page.wait_for_selector("#sentence .now")
+        page.route("**/api/swipes", lambda route: route.abort())
+        page.locator("#skip").tap()
+        sent_and_waiting(page, 0, 1)
+        before = len(rows(store))
+        page.unroute("**/api/swipes")
+        page.goto(f"{address}/collect")
+        page.wait_for_function("() => !Object.keys(localStorage).some(key => key.startsWith('glissando:swipe'))")
+        assert len(rows(store)) == before + 1
+
+
+def test_only_fingers_give(browser, site):
+    with opened(browser, f"{site[0]}/collect", has_touch=False, is_mobile=False) as page:
+        page.wait_for_selector("#desktop-address")
+        assert page.locator("#agree").is_hidden()
+        assert page.locator("#desktop-address").inner_text() == f"{site[0]}/collect"
+
+
+def test_the_operators_page(browser, site):
+    address, _ = site
+    with opened(browser, f"{address}/collect") as page:
+        page.locator("#agree").tap()
+        page.wait_for_selector("#sentence .now")
+        word = now(page)
+        typed = "".join(letter for letter in word.lower() if letter in QWERTY.letters)
+        if len(set(typed)) > 1:
+            Finger(page).swipe(typed, QWERTY)
+        else:
+            Finger(page).tap(typed[0], QWERTY)
+        sent_and_waiting(page, 1)
+    with opened(browser, f"{address}/operator") as page:
+        page.fill("#token", "wrong")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#toast:not([hidden])")
+        page.fill("#token", "t")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#recent canvas")
+        assert page.locator("#groups tr").count() == 1
+        assert page.locator("#hours rect").count() == 1
+
+
+def test_the_api_page_tries_an_example(browser, site):
+    with opened(browser, f"{site[0]}/docs") as page:
+        card = page.locator(".card", has_text="/api/decode").first
+        card.locator("button").tap()
+        page.wait_for_function("() => document.querySelector('.trial pre').textContent.includes('candidates')")
+
+
+def test_rows_made_in_the_page_are_those_of_the_library(browser, site):
+    rows_text = ["qwfpgjluy", "arstdhneio", "_zxcvbkm"]
+    with opened(browser, site[0]) as page:
+        made = page.evaluate(
+            "async text => (await import('/static/layouts.js')).fromRows('mine', text)", "\n".join(rows_text)
+        )
+    expected = Layout.from_rows("mine", rows_text)
+    assert [key["letter"] for key in made["keys"]] == list(expected.letters)
+    for key, other in zip(made["keys"], expected.keys, strict=True):
+        assert [key[name] for name in ("cx", "cy", "rx", "ry")] == pytest.approx(
+            [other.cx, other.cy, other.rx, other.ry]
+        )
+    assert made["aspect"] == pytest.approx(expected.aspect)
