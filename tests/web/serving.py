@@ -15,7 +15,7 @@ from glissando.synth import swipe
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run",
+    "--no-first-run", "--disable-frame-rate-limit", "--disable-gpu-vsync",
 ]  # fmt: skip
 
 

@@ -16,7 +16,10 @@ from glissando.weights import packaged_weights
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 QWERTY = load_layout("qwerty")
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+PHONE = {
+    "viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2,
+    "reduced_motion": "reduce",
+}  # fmt: skip
 TEN = {
     "qwerty": "thank travel people market friend garden summer because little animal",
     "clearflow": "thank travel doctor market friend garden summer because little animal",

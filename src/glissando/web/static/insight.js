@@ -62,7 +62,7 @@ function drawField(context, field) {
 }
 
 function gateChart({ gate, letters }) {
-  const [width, height, top] = [320, 84, 16];
+  const [width, height, top] = [320, 90, 22];
   const x = (frame) => 6 + (frame / Math.max(gate.length - 1, 1)) * (width - 12);
   const y = (value) => top + (1 - value) * (height - top - 6);
   const line = gate.map((value, frame) => `${x(frame).toFixed(1)} ${y(value).toFixed(1)}`).join("L");

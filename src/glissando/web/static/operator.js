@@ -42,17 +42,16 @@ function hourChart(hours) {
   const step = width / HOURS;
   const bars = hours.map(({ hour, swipes }) => {
     const x = (HOURS - 1 - (now - hour) / 3600) * step;
-    const tall = (swipes / most) * (height - 22);
+    const tall = (swipes / most) * (height - 4);
     const bar = makeSvg("rect", { x: x + 1, y: height - tall, width: step - 2, height: tall, rx: 2 });
     const title = makeSvg("title");
     title.textContent = `${new Date(hour * 1000).toLocaleString()}: ${swipes}`;
     bar.append(title);
     return bar;
   });
-  const label = makeSvg("text", { x: 0, y: 12 });
-  label.textContent = `most in an hour: ${most.toLocaleString()}`;
-  return makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, class: "hours", role: "img", "aria-label": "Swipes per hour" },
-    makeSvg("line", { x1: 0, x2: width, y1: height, y2: height }), ...bars, label);
+  const chart = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, class: "hours", role: "img", "aria-label": "Swipes per hour" },
+    makeSvg("line", { x1: 0, x2: width, y1: height, y2: height }), ...bars);
+  return make("div", {}, make("p", { class: "small muted", text: `Most in an hour: ${most.toLocaleString()}` }), chart);
 }
 
 function card(swipe, layout) {

@@ -145,7 +145,7 @@ export class Pad {
 export function drawTrail(context, trail, alpha = 1, width = 0.016) {
   const { width: w, height: h } = context.canvas;
   context.lineCap = context.lineJoin = "round";
-  context.globalAlpha = alpha * 0.9;
+  context.globalAlpha = alpha;
   context.lineWidth = Math.max(w * width, 2);
   for (let i = 1; i < trail.length; i += 1) {
     context.strokeStyle = colourAt(i / Math.max(trail.length - 1, 24));
