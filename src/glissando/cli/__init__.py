@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from glissando.cli import bench, corpus, decode, demo, layouts, serve
+from glissando.cli import bench, corpus, decode, demo, export, layouts, serve, train
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -26,6 +26,8 @@ app.command()(layouts.layouts)
 app.command()(bench.bench)
 app.command()(serve.serve)
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(train.app, name="train")
+app.add_typer(export.app, name="export")
 
 
 def main() -> None:

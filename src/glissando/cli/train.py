@@ -21,7 +21,8 @@ def encoder(
     out: Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)],
     val: Annotated[Path | None, typer.Option(help="A held-out corpus.")] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting; may be repeated.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/training.md; may be repeated."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")] = False,
     device: Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")] = None,
@@ -29,7 +30,7 @@ def encoder(
     """Train an encoder; without settings, as the report did.
 
     The run's directory gets config.json, metrics.jsonl, checkpoint.safetensors and, at the end,
-    encoder.safetensors.
+    encoder.safetensors, which `glissando export onnx` makes ready to decode.
 
     Examples:
 
@@ -42,9 +43,13 @@ def encoder(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from glissando.train.config import TrainConfig
-    from glissando.train.encoder import Files, train_encoder
+    from glissando.errors import MissingExtraError
 
+    try:
+        from glissando.train.config import TrainConfig
+        from glissando.train.encoder import Files, train_encoder
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"training needs {error.name}: pip install 'glissando[train]'") from None
     config = TrainConfig().changed(settings or [])
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
