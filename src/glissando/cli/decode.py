@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from glissando.corpus.layouts import LayoutShelf
     from glissando.evaluation.evaluate import Evaluation, EvaluationOptions
     from glissando.gesture import Gesture
 
 MethodOption = Annotated[str, typer.Option(help="encoder (the network) or shark2 (template matching).")]
 LanguageOption = Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")]
-LexiconOption = Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or a word per line; .gz too.")]
-LayoutsOption = Annotated[Path | None, typer.Option(help="Directory of layout files, searched before the built-in ones.")]
+LexiconOption = Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or words; .gz too.")]
+LayoutsOption = Annotated[Path | None, typer.Option(help="Directory of layouts, searched before the built-in ones.")]
 ScoringOption = Annotated[str, typer.Option(help="auto (by language), a packaged name, or a JSON file.")]
 WeightsOption = Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
 BeamOption = Annotated[int, typer.Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
@@ -26,7 +27,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def decode(
     file: Annotated[str, typer.Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
-    layout: Annotated[str | None, typer.Option(help="Layout of lines that name none: built-in or a .json file.")] = None,
+    layout: Annotated[
+        str | None, typer.Option(help="Layout of lines that name none: built-in or a .json file.")
+    ] = None,
     language: LanguageOption = None,
     lexicon: LexiconOption = None,
     layouts: LayoutsOption = None,
@@ -59,9 +62,9 @@ def decode(
     )  # fmt: skip
     for candidates in _decode_lines(file, layout, options, k):
         if as_json:
-            print(json.dumps([vars(candidate) for candidate in candidates], ensure_ascii=False))
+            print(json.dumps([vars(candidate) for candidate in candidates], ensure_ascii=False), flush=True)
         else:
-            print("\t".join(candidate.word for candidate in candidates))
+            print("\t".join(candidate.word for candidate in candidates), flush=True)
 
 
 def evaluate(
@@ -123,38 +126,46 @@ def _decode_lines(file: str, layout: str | None, options: EvaluationOptions, k: 
     from glissando.layout import load_layout
 
     shelf = LayoutShelf(options.layouts)
+    default = shelf.get(layout or "qwerty") or load_layout(layout or "qwerty")
     decoders: dict[str, Decoder] = {}
-    for gesture, name in _read_gestures(file, layout, shelf):
+    for gesture, name in _read_gestures(file, shelf):
         if name not in decoders:
-            keys = load_layout(layout or "qwerty") if name == "" else shelf[name]
-            decoders[name], _ = make_decoder(keys, [], options)
+            decoders[name], _ = make_decoder(shelf[name] if name else default, [], options)
         yield decoders[name].decode(gesture, k)
 
 
-def _read_gestures(file: str, layout: str | None, shelf: Any) -> Iterator[tuple[Gesture, str]]:
+def _read_gestures(file: str, shelf: LayoutShelf) -> Iterator[tuple[Gesture, str]]:
     """(gesture, layout's name or "" for the default) of every line; an error names file and line."""
     from glissando.corpus.lines import LineError, parse_object, read_lines
-    from glissando.corpus.records import gesture_from_columns
+    from glissando.corpus.records import gesture_from_columns, text_field
     from glissando.errors import CorpusError
 
     named = "standard input" if file == "-" else file
-    lines = ((n, line) for n, line in enumerate(sys.stdin.buffer, 1) if line.strip()) if file == "-" else read_lines(file)
-    for number, line in lines:
+    for number, line in _read_standard_input() if file == "-" else read_lines(file):
         try:
             data = parse_object(line)
             columns = [data.get(name) for name in ("x", "y", "t")]
             if not all(isinstance(column, list) for column in columns):
                 raise LineError("a swipe needs lists x, y and t")
-            name = data.get("layout") or ""
-            if not isinstance(name, str):
-                raise LineError(f"layout must be a name, got {name!r}")
-            if layout is not None:
-                name = ""
-            elif name:
+            name = text_field(data, "layout") or ""
+            if name:
                 _ = shelf[name]
-            yield gesture_from_columns(*columns), name  # type: ignore[arg-type]
+            gesture = gesture_from_columns(*columns)  # type: ignore[arg-type]
         except CorpusError as error:
             raise CorpusError(f"{named}:{number}: {error}") from None
+        yield gesture, name
+
+
+def _read_standard_input() -> Iterator[tuple[int, bytes]]:
+    """Yield (number, line) for every line that is not blank, as soon as it is there, in bounded memory."""
+    from glissando.corpus.lines import MAX_LINE_BYTES
+    from glissando.errors import CorpusError
+
+    for number, line in enumerate(iter(lambda: sys.stdin.buffer.readline(MAX_LINE_BYTES + 1), b""), 1):
+        if len(line) > MAX_LINE_BYTES:
+            raise CorpusError(f"standard input:{number}: longer than {MAX_LINE_BYTES:,} bytes; a line holds one swipe")
+        if not line.isspace():
+            yield number, line
 
 
 def _print_table(result: Evaluation, options: EvaluationOptions) -> None:

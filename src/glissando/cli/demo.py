@@ -21,7 +21,9 @@ SCENES = (
 
 
 def demo(
-    words: Annotated[list[str] | None, typer.Argument(help="Words to swipe; by default a few on three keyboards.")] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Words to swipe; by default a few on three keyboards.")
+    ] = None,
     layout: Annotated[str, typer.Option(help="Keyboard for your words: built-in or a .json file.")] = "qwerty",
     language: Annotated[str | None, typer.Option(help="Their language; by default the layout's.")] = None,
     seed: Annotated[int, typer.Option(help="Another finger.")] = 0,
@@ -52,14 +54,19 @@ def demo(
 def _show(decoder: Decoder, word: str, gesture: Gesture) -> None:
     """One swipe with its candidates below."""
     from rich.console import Console
+    from rich.markup import escape
 
     from glissando.drawing import text_swipe
 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     console = Console(highlight=False)
-    console.print(f"\n[bold]{word}[/bold] on {decoder.layout.name}, {gesture.duration:.0f} ms of finger")
+    console.print(
+        f"\n[bold]{escape(word)}[/bold] on {escape(decoder.layout.name)}, {gesture.duration:.0f} ms of finger"
+    )
     print(text_swipe(decoder.layout, gesture, width=64, colour=colour))
     for place, candidate in enumerate(decoder.decode(gesture, k=4), 1):
         style = "bold green" if place == 1 else "dim"
         share = "█" * round(24 * candidate.probability)
-        console.print(f"  [{style}]{place}. {candidate.word:<18}[/{style}] {candidate.probability:6.1%} {share}")
+        console.print(
+            f"  [{style}]{place}. {escape(candidate.word):<18}[/{style}] {candidate.probability:6.1%} {share}"
+        )
