@@ -183,10 +183,12 @@ def test_a_store_that_is_busy_is_503_with_retry_after(app, client, monkeypatch):
 
 @pytest.fixture(scope="module")
 def donated(tmp_path_factory, settings):
-    """A store with what twelve donors gave."""
+    """A store with what twelve donors gave, under the same secrets every time: splits are made by them."""
     url = f"sqlite:///{tmp_path_factory.mktemp('donated')}/s.db"
     layout, rng = load_layout("qwerty"), np.random.default_rng(0)
-    with TestClient(create_app(replace(settings, store=url))) as client:
+    secrets = (f"secret {i}" for i in range(12))
+    with pytest.MonkeyPatch.context() as patch, TestClient(create_app(replace(settings, store=url))) as client:
+        patch.setattr("glissando.web.store.secrets.token_urlsafe", lambda _: next(secrets))
         for _ in range(12):
             session = open_session(client)
             for prompt in client.get("/api/sentences", params={"count": 3}).json()["sentences"]:
