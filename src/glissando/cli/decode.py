@@ -27,9 +27,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def decode(
     file: Annotated[str, typer.Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
-    layout: Annotated[
-        str | None, typer.Option(help="Layout of lines that name none: built-in or a .json file.")
-    ] = None,
+    layout: Annotated[str | None, typer.Option(help="Layout of lines that name none: a name or a .json file.")] = None,
     language: LanguageOption = None,
     lexicon: LexiconOption = None,
     layouts: LayoutsOption = None,

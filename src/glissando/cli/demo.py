@@ -22,7 +22,7 @@ SCENES = (
 
 def demo(
     words: Annotated[
-        list[str] | None, typer.Argument(help="Words to swipe; by default a few on three keyboards.")
+        list[str] | None, typer.Argument(help="Words to swipe; by default some on three keyboards.")
     ] = None,
     layout: Annotated[str, typer.Option(help="Keyboard for your words: built-in or a .json file.")] = "qwerty",
     language: Annotated[str | None, typer.Option(help="Their language; by default the layout's.")] = None,

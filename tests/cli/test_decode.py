@@ -1,0 +1,194 @@
+"""glissando decode and glissando evaluate, through the real entry point."""
+
+import gzip
+import json
+
+import pytest
+from command import lines, row, run
+
+from glissando.layout import Layout
+
+WORDS = "hello 100\nworld 90\nkeyboard 80\nwater 70\nDon't 60\nhalo 5\nwort 4\n"
+FIELDS = {"n", "top1", "top3", "top10", "greedy", "recall", "oov", "ms_p50"}
+
+
+@pytest.fixture
+def words(tmp_path):
+    file = tmp_path / "words.txt"
+    file.write_text(WORDS, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Writes rows to a file."""
+
+    def write(rows, name="swipes.jsonl"):
+        data = lines(rows)
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return tmp_path / name
+
+    return write
+
+
+def evaluated(*arguments):
+    """The JSON that evaluate prints."""
+    result = run("evaluate", *arguments, "--json")
+    assert result.code == 0, result
+    assert result.err == ""
+    return json.loads(result.out)
+
+
+def decoded(*arguments, stdin=b""):
+    """The lines that decode prints."""
+    result = run("decode", *arguments, stdin=stdin)
+    assert result.code == 0, result
+    return result.out.splitlines()
+
+
+def test_decode_prints_candidates_best_first(corpus, words):
+    found = decoded(corpus([row("hello"), row("don't")]), "--method", "shark2", "--lexicon", words, "-k", 2)
+    assert [line.split("\t")[0] for line in found] == ["hello", "Don't"]
+    assert all(len(line.split("\t")) <= 2 for line in found)
+
+
+def test_decode_json_carries_the_evidence(corpus, words):
+    (line,) = decoded(corpus([row("don't")], "s.jsonl.gz"), "--method", "shark2", "--lexicon", words, "--json")
+    best = json.loads(line)[0]
+    assert (best["word"], best["letters"]) == ("Don't", "dont")
+    assert set(best) == {"word", "score", "log_prob", "probability", "letters", "frequency"}
+
+
+def test_decode_reads_standard_input(words):
+    data = b"\n" + lines([row("world")]) + b"  \n" + lines([row("water")])
+    found = decoded("-", "--method", "shark2", "--lexicon", words, "-k", 1, stdin=data)
+    assert found == ["world", "water"]
+
+
+def test_lines_keep_the_layout_they_name_and_others_get_the_default(words):
+    rows = [row("hello", "dvorak"), row("hello", "colemak", layout=None), row("hello", "qwerty")]
+    options = ("--method", "shark2", "--lexicon", words, "-k", 1)
+    assert decoded("-", "--layout", "colemak", *options, stdin=lines(rows)) == ["hello"] * 3
+    del rows[2]["layout"]
+    assert decoded("-", *options, stdin=lines(rows[2:])) == ["hello"]  # the default is qwerty
+
+
+def test_the_default_layout_may_be_a_file_or_lie_in_the_directory(tmp_path, words):
+    folder = tmp_path / "layouts"
+    folder.mkdir()
+    mine = Layout.from_rows("mine", ["hw ot", "eolrd", "kybaw"])
+    (folder / "mine.json").write_text(json.dumps(mine.to_dict()), encoding="utf-8")
+    data = lines([row("world", mine, layout=None)])
+    options = ("--method", "shark2", "--lexicon", words, "-k", 1)
+    assert decoded("-", "--layout", folder / "mine.json", *options, stdin=data) == ["world"]
+    assert decoded("-", "--layout", "mine", "--layouts", folder, *options, stdin=data) == ["world"]
+
+
+def test_decode_with_an_encoder(tiny_weights, words):
+    data = lines([row("hello"), row("world")])
+    found = decoded("-", "--weights", tiny_weights, "--lexicon", words, "-k", 3, "--json", stdin=data)
+    assert len(found) == 2
+    for line in found:
+        scores = [one["score"] for one in json.loads(line)]
+        assert scores == sorted(scores, reverse=True)
+        assert 0 < len(scores) <= 3
+
+
+def test_nothing_in_nothing_out(corpus, words):
+    assert decoded(corpus([]), "--method", "shark2", "--lexicon", words) == []
+
+
+def test_evaluate_groups_by_layout_over_several_files(corpus, words):
+    first = corpus([row("hello"), row("world"), row("zebra"), row("water", "dvorak")], "a.jsonl")
+    second = corpus([row("keyboard", "dvorak"), row("hello")], "b.jsonl.gz")
+    result = evaluated(first, second, "--method", "shark2", "--lexicon", words)
+    assert set(result) == {"overall", "by_layout"}
+    assert set(result["by_layout"]) == {"qwerty", "dvorak"}
+    for part in (result["overall"], *result["by_layout"].values()):
+        assert set(part) >= FIELDS
+        assert part["ms_p50"] > 0
+    qwerty, dvorak, overall = result["by_layout"]["qwerty"], result["by_layout"]["dvorak"], result["overall"]
+    assert (qwerty["n"], qwerty["top1"], qwerty["oov"]) == (4, 75, 25)  # zebra is not in the list: a miss
+    assert (dvorak["n"], dvorak["top1"], dvorak["oov"]) == (2, 100, 0)
+    assert (overall["n"], overall["recall"]) == (6, pytest.approx(500 / 6))
+    assert overall["greedy"] is None  # templates read no letters
+
+
+def test_added_targets_can_be_found_and_still_count_as_unknown(corpus, words):
+    file = corpus([row("hello"), row("zebra")])
+    result = evaluated(file, "--method", "shark2", "--lexicon", words, "--add-targets")["overall"]
+    assert (result["top1"], result["oov"]) == (100, 50)
+
+
+def test_swipes_that_stray_are_left_out_as_stored_or_as_measured(corpus, words):
+    stray = row("hello") | {"word": "world"}  # a finger that went elsewhere
+    rows = [row("hello"), row("water", key_dist_max=2.5), stray, stray | {"key_dist_max": 0.1}]
+    options = (corpus(rows), "--method", "shark2", "--lexicon", words)
+    assert evaluated(*options)["overall"]["n"] == 4
+    result = evaluated(*options, "--max-key-distance", 2)["overall"]
+    assert (result["n"], result["top1"]) == (2, 50)  # hello, and the stray whose stored distance is believed
+
+
+def test_the_limit_counts_swipes_kept_of_each_file(corpus, words):
+    rows = [row("hello", key_dist_max=9), row("world"), row("water"), row("hello")]
+    files = corpus(rows, "a.jsonl"), corpus(rows, "b.jsonl")
+    options = ("--method", "shark2", "--lexicon", words, "--limit", 2)
+    result = evaluated(*files, *options, "--max-key-distance", 2)["overall"]
+    assert (result["n"], result["top1"]) == (4, 100)
+    assert set(result["by_length"]) == {"5"}
+
+
+def test_a_bad_line_beyond_the_limit_is_not_read(tmp_path, words):
+    file = tmp_path / "swipes.jsonl"
+    file.write_bytes(lines([row("hello")]) + b"{\n")
+    assert evaluated(file, "--method", "shark2", "--lexicon", words, "--limit", 1)["overall"]["n"] == 1
+
+
+def test_layouts_of_the_directory_come_before_the_built_in_ones(tmp_path, corpus, words):
+    folder = tmp_path / "layouts"
+    folder.mkdir()
+    mirrored = Layout.from_rows("qwerty", ["poiuytrewq", "lkjhgfdsa", "mnbvcxz"])
+    (folder / "qwerty.json").write_text(json.dumps(mirrored.to_dict()), encoding="utf-8")
+    file = corpus([row("hello", mirrored), row("world", mirrored)])
+    options = (file, "--method", "shark2", "--lexicon", words, "--max-key-distance", 2)
+    assert evaluated(*options, "--layouts", folder)["overall"]["top1"] == 100
+    assert run("evaluate", *options).code == 1  # on the built-in qwerty both stray, and nothing is left
+
+
+def test_the_encoder_is_evaluated_with_everything_it_has(corpus, words, tiny_weights):
+    file = corpus([row("hello"), row("world"), row("zebra")])
+    result = evaluated(file, "--weights", tiny_weights, "--lexicon", words, "--beam", 20)["overall"]
+    assert result["n"] == 3
+    assert result["greedy"] is not None
+    assert 0 <= result["top1"] <= result["top3"] <= result["top10"] <= result["recall"] <= 100
+    assert result["oov"] == pytest.approx(100 / 3)
+
+
+def test_scoring_by_file_changes_the_ranking(tmp_path, corpus, words, tiny_weights):
+    options = (corpus([row("hello")]), "--weights", tiny_weights, "--lexicon", words, "-k", 1)
+    best = []
+    for bonus in (50.0, -50.0):
+        (tmp_path / "mine.json").write_text(json.dumps({"length_bonus": bonus}), encoding="utf-8")
+        best += decoded(*options, "--scoring", tmp_path / "mine.json")
+    assert len(best[0]) == 8  # keyboard, the longest
+    assert len(best[1]) < 8
+    assert decoded(*options, "--scoring", "general")
+
+
+def test_the_language_chooses_the_word_list(corpus, tiny_weights):
+    rows = [row("hello"), row("xin")]
+    result = evaluated(corpus(rows), "--method", "shark2", "--language", "vi")["overall"]
+    assert result["n"] == 2
+    assert result["oov"] in (0, 50)  # xin is Vietnamese
+    assert result["top10"] >= 50
+
+
+def test_the_table_says_the_same_as_the_json(corpus, words, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    file = corpus([row("hello"), row("zebra"), row("water", "dvorak")])
+    table = run("evaluate", file, "--method", "shark2", "--lexicon", words).out
+    cells = {line.split("│")[1].strip(): line for line in table.splitlines() if line.startswith("│")}
+    assert set(cells) == {"qwerty", "dvorak", "all"}
+    assert "50.00" in cells["qwerty"]
+    assert "66.67" in cells["all"]
+    assert "top-1 by length: 5: 66.7" in table
