@@ -2,9 +2,9 @@
 
     python runs/web_load.py [--weights FILE.onnx] [--seconds 60] [--clients 32]
 
-Prints the library's swipes per second (one thread, two threads, batches on all cores), then those of a server under
-concurrent clients with keep-alive, its p50 and p99, errors, and resident memory before and after. The clients run in
-a process of their own, on the same cores. Cost: about 90 s on two cores.
+Prints the library's swipes per second (one thread, two threads, batches on all cores) and those of a server under
+concurrent clients with keep-alive, measured in turns; its p50 and p99, errors, and resident memory all along. The
+clients run in a process of their own, on the same cores. Cost: about 100 s on two cores.
 """
 
 import argparse
@@ -34,27 +34,33 @@ def gestures(count: int) -> list[glissando.Gesture]:
     return [swipe(WORDS[i % len(WORDS)], layout, rng) for i in range(count)]
 
 
-def bare(seconds: float = 5.0) -> dict[str, float]:
-    """Swipes per second without a server."""
-    keyboard = glissando.load("qwerty", "en", weights=WEIGHTS)
-    swipes = gestures(256)
-    keyboard.decode_batch(swipes[:64])
-    rates = {}
-    with ThreadPoolExecutor(2) as pool:
-        for name, work in {
-            "one thread": lambda: [keyboard.decode(one) for one in swipes],
-            "two threads": lambda: list(pool.map(keyboard.decode, swipes)),
-            "batches on all cores": lambda: keyboard.decode_batch(swipes),
-        }.items():
+class Library:
+    """The library without a server: rates of three ways to decode, measured in turns."""
+
+    def __init__(self) -> None:
+        keyboard, self.swipes = glissando.load("qwerty", "en", weights=WEIGHTS), gestures(128)
+        pool = ThreadPoolExecutor(2)
+        self.ways = {
+            "one thread": lambda: [keyboard.decode(one) for one in self.swipes],
+            "two threads": lambda: list(pool.map(keyboard.decode, self.swipes)),
+            "batches on all cores": lambda: keyboard.decode_batch(self.swipes),
+        }
+        self.figures = {name: np.zeros(3) for name in self.ways}  # swipes, seconds, seconds of processor
+        for work in self.ways.values():
             work()
-            done, start, used = 0, time.perf_counter(), time.process_time()
+
+    def turn(self, seconds: float) -> None:
+        """Measure each way for a while."""
+        for name, work in self.ways.items():
+            start, used, done = time.perf_counter(), time.process_time(), 0
             while time.perf_counter() - start < seconds:
                 work()
-                done += len(swipes)
-            rates[name] = done / (time.perf_counter() - start)
-            each = (time.process_time() - used) / done * 1000
-            print(f"library, {name}: {rates[name]:.0f} swipes/s, {each:.2f} ms of processor each", flush=True)
-    return rates
+                done += len(self.swipes)
+            self.figures[name] += [done, time.perf_counter() - start, time.process_time() - used]
+
+    def rates(self) -> dict[str, float]:
+        """Swipes per second."""
+        return {name: done / seconds for name, (done, seconds, _) in self.figures.items()}
 
 
 def requests() -> list[bytes]:
@@ -122,42 +128,48 @@ def serve(port: int, folder: str, threads: int) -> subprocess.Popen:
             time.sleep(0.2)
 
 
-def main() -> None:
+def load(seconds: float, sent: list[bytes]) -> tuple[list[float], list[int]]:
+    """Seconds each request took, and statuses that were no success; the clients run in another process."""
     context = get_context("fork")
-    rates = bare()
-    sent = requests()
+    answers = context.Queue()
+    process = context.Process(target=drive, args=(ARGS.port, ARGS.clients, seconds, sent, answers))
+    process.start()
+    found = answers.get()
+    process.join()
+    return found
+
+
+def main() -> None:
+    library, sent = Library(), requests()
+    times, bad, memory = [], [], []
+    rounds = max(1, round(ARGS.seconds / CHUNK))
     with tempfile.TemporaryDirectory() as folder:
         server = serve(ARGS.port, folder, ARGS.threads)
         try:
-            answers = context.Queue()
-
-            def load(seconds: float) -> tuple[list[float], list[int]]:
-                process = context.Process(target=drive, args=(ARGS.port, ARGS.clients, seconds, sent, answers))
-                process.start()
-                found = answers.get()
-                process.join()
-                return found
-
-            load(5)
-            times, bad, memory, rounds = [], [], [resident(server.pid)], max(1, round(ARGS.seconds / CHUNK))
-            start, used = time.perf_counter(), processor(server.pid)
-            for _ in range(rounds):
-                more, wrong = load(ARGS.seconds / rounds)
+            load(5, sent)
+            memory.append(resident(server.pid))
+            used = processor(server.pid)
+            for _ in range(rounds):  # in turns, so that both meet the same neighbours on the machine
+                library.turn(1.0)
+                more, wrong = load(ARGS.seconds / rounds, sent)
                 times += more
                 bad += wrong
                 memory.append(resident(server.pid))
-            rate = len(times) / (time.perf_counter() - start)
             used = processor(server.pid) - used
         finally:
             server.terminate()
             server.wait()
+    for name, (done, seconds, processing) in library.figures.items():
+        print(f"library, {name}: {done / seconds:.0f} swipes/s, {processing / done * 1000:.2f} ms of processor each")
+    rate = len(times) / ARGS.seconds
     p50, p99 = np.percentile(times, [50, 99]) * 1000
     print(
-        f"HTTP, {ARGS.clients} clients, {ARGS.seconds:g} s: {rate:.0f} swipes/s, {len(bad)} errors {sorted(set(bad))}, "
-        f"{used / len(times) * 1000:.2f} ms of the server's processor each"
+        f"HTTP, {ARGS.clients} clients, {ARGS.seconds:g} s: {rate:.0f} swipes/s, {len(bad)} errors {sorted(set(bad))}"
     )
+    print(f"{used / len(times) * 1000:.2f} ms of the server's processor each")
     print(f"p50 {p50:.1f} ms, p99 {p99:.1f} ms, ratio {p99 / p50:.1f}")
-    print("share of the library: " + ", ".join(f"{rate / one:.0%} of {name}" for name, one in rates.items()))
+    shares = [f"{rate / one:.0%} of {name}" for name, one in library.rates().items()]
+    print("share of the library: " + ", ".join(shares))
     print("resident MB: " + " ".join(f"{one:.0f}" for one in memory))
 
 

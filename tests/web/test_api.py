@@ -57,6 +57,12 @@ def test_language_is_the_layouts_unless_told(client):
     assert decode(client, layout="qwerty", language="de").status_code == 200
 
 
+def test_a_language_that_the_layout_cannot_type(client):
+    answer = decode(client, layout={"name": "runes", "rows": ["ᚠᚢᚦ"]}, language="en")
+    assert answer.status_code == 422
+    assert "can be typed" in answer.json()["error"]["message"]
+
+
 def test_a_layout_called_script_is_only_a_name(client):
     answer = decode(client, layout={"name": "<script>alert(1)</script>", "rows": ["abc", "def"]})
     assert answer.status_code == 200

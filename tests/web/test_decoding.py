@@ -173,3 +173,11 @@ def test_visitors_share_the_making_of_a_keyboard(shelf):
         work.close()
 
     asyncio.run(scene())
+
+
+def test_layouts_of_strangers_do_not_fill_the_disk(shelf, tmp_path, monkeypatch):
+    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
+    monkeypatch.setattr(decoding, "MAX_TRIES", 2)
+    for rows in (["abc"], ["abcd"], ["abcde"]):
+        shelf.build(shelf.layout(CustomLayout(name="x", rows=rows)), "en")
+    assert len(list(tmp_path.glob("trie-*.npz"))) == 2

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from glissando.cache import cache_directory
 from glissando.errors import GlissandoError, LayoutError, LexiconError
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
@@ -27,6 +28,7 @@ from glissando.weights import load_weights
 
 MAX_BUILDS = 8  # keyboards that may wait to be made; each takes about a second
 
+MAX_TRIES = 100  # kept on the disk; each takes about 3 MB
 MAX_BATCH = 16  # swipes decoded together; more gain little and make the first wait
 
 STOPPING = "the server is stopping; try again soon"
@@ -100,6 +102,7 @@ class Shelf:
         swipe = Gesture([0.2, 0.8], [0.5, 0.5], [0, 200])  # type: ignore[arg-type]  # it makes arrays of them
         keyboard.decode(swipe, k=1)
         keyboard.decode_batch([swipe, swipe], k=1)
+        _trim_cache()
         with self._lock:
             self._keyboards[self._key(layout, language)] = keyboard
             while len(self._keyboards) > self._room:
@@ -244,6 +247,13 @@ def _deliver(batch: list[_Job], answers: list[Decoded] | Exception) -> None:
             job.answer.set_exception(answers)
         else:
             job.answer.set_result(answers[i])
+
+
+def _trim_cache() -> None:
+    """Forget the tries on the disk that were made first: strangers bring layouts, and each leaves a file."""
+    files = sorted(cache_directory().glob("trie-*.npz"), key=lambda file: file.stat().st_mtime)
+    for file in files[:-MAX_TRIES]:
+        file.unlink(missing_ok=True)
 
 
 def _languages() -> tuple[str, ...]:

@@ -137,7 +137,7 @@ function skip() { if (state.sentence) give([], "touch"); }
 function give(points, pointer) {
   const { width, height } = pad.size;
   const kept = readSession();
-  if (!kept || kept.expires * 1000 <= Date.now()) {
+  if (!kept) { // deleted in another tab
     session().then(() => give(points, pointer), (error) => toast(error.message));
     return;
   }
@@ -149,6 +149,7 @@ function give(points, pointer) {
   });
   state.history.push({ sentence: state.sentence, index: state.index, skipped: !points.length });
   forward();
+  session().catch(() => {}); // past its end, the next swipe goes into a new one; without a network the old one will do
 }
 
 const orientation = () => ((screen.orientation?.type ?? (innerWidth > innerHeight ? "landscape" : "portrait")).startsWith("landscape") ? "landscape" : "portrait");
