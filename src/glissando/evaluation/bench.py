@@ -106,9 +106,13 @@ def benchmark(
 
 def _rivals(keyboard: Keyboard) -> dict[str, FlashlightDecoder]:
     """flashlight-text's decoder in both forms, or nothing where it is not installed."""
-    if not _has_flashlight():
+    try:
+        return {
+            "flashlight": FlashlightDecoder(keyboard),
+            "flashlight_word": FlashlightDecoder(keyboard, one_word=True),
+        }
+    except MissingExtraError:
         return {}
-    return {"flashlight": FlashlightDecoder(keyboard), "flashlight_word": FlashlightDecoder(keyboard, one_word=True)}
 
 
 def _summary(keyboard: Keyboard, spent: dict[str, list[float]], recall: dict[str, float]) -> Benchmark:
@@ -184,12 +188,6 @@ class FlashlightDecoder:
             if len(words) == 1:
                 found.add(self.spellings[words[0]])
         return found
-
-
-def _has_flashlight() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("flashlight") is not None
 
 
 def _timed(spent: dict[str, list[float]], name: str, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
