@@ -14,6 +14,15 @@ def test_equation_three_by_hand():
     assert scores.tolist() == pytest.approx([-6 / 2 + 10 + 8, -3 + 0 + 2])
 
 
+def test_the_floor_and_the_distances_by_hand():
+    scoring = Scoring(0.0, 0.1, 0.0, frequency_floor=60, location_weight=2.0, shape_weight=10.0)
+    distances = np.array([[0.5, 0.1], [0.0, 0.0]])
+    scores = score_words(np.array([-1.0, -1.0]), np.array([3, 3]), np.array([5, 90], np.uint8), scoring, distances)
+    assert scores.tolist() == pytest.approx([-1 + 6 - 1 - 1, -1 + 9])
+    assert scoring.geometric
+    assert not Scoring().geometric
+
+
 def test_softmax_sums_to_one_and_temperature_flattens():
     sharp, flat = softmax([3.0, 1.0, -900.0]), softmax([3.0, 1.0, -900.0], temperature=10)
     assert sharp.sum() == pytest.approx(1)

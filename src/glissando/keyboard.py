@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from glissando.beam import Hypotheses, greedy, search, search_batch
+from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, load_lexicon
@@ -54,14 +55,16 @@ class Keyboard:
             points: (x, y, t_ms) triples over the letter area, an [n, 3] array, or a Gesture.
             k: how many candidates at the most.
         """
-        paths = resample_batch([as_gesture(points)])
-        hypotheses = search(self._letter_log_probs(self._encode(paths))[0], self.trie, **self._search_options)
-        return self.rank(hypotheses, 0, k)
+        gesture = as_gesture(points)
+        emissions = self._encode(resample_batch([gesture]))
+        hypotheses = search(self._letter_log_probs(emissions)[0], self.trie, **self._search_options)
+        return self.rank(hypotheses, 0, k, self.distances([gesture], hypotheses))
 
     def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
         """Decode many swipes on all cores."""
         hypotheses = self.hypotheses(self.letter_log_probs(gestures))
-        return [self.rank(hypotheses, row, k) for row in range(len(gestures))]
+        distances = self.distances(gestures, hypotheses)
+        return [self.rank(hypotheses, row, k, distances) for row in range(len(gestures))]
 
     def emissions(self, points: Points) -> Emissions:
         """What the encoder saw, key by key, with B = 1."""
@@ -81,8 +84,24 @@ class Keyboard:
         """The letters read without a lexicon, greedily. Shape: log_probs [B, T, L + 1] -> B strings."""
         return ["".join(self.trie.letters[label] for label in labels) for labels in greedy(log_probs)]
 
-    def rank(self, hypotheses: Hypotheses, row: int, k: int) -> list[Candidate]:
-        """The best ``k`` words among the hypotheses of one swipe, by equation 3."""
+    def distances(self, gestures: Sequence[Gesture], hypotheses: Hypotheses) -> np.ndarray | None:
+        """How well the swipes follow each hypothesis's keys, where the scoring asks for it. Shape: [B, W, 2]."""
+        if not self.scoring.geometric:
+            return None
+        traces = np.stack([self.ruler.trace(gesture.x, gesture.y, gesture.t) for gesture in gestures])
+        return distances(traces, hypotheses.nodes, self.trie, self.ruler)
+
+    def rank(
+        self, hypotheses: Hypotheses, row: int, k: int, distances: np.ndarray | None = None
+    ) -> list[Candidate]:
+        """The best ``k`` words among the hypotheses of one swipe, by ``Scoring``.
+
+        Args:
+            hypotheses: the beams of B swipes.
+            row: which of them.
+            k: how many words at the most.
+            distances: [B, W, 2] from ``distances``.
+        """
         found = hypotheses.nodes[row] >= 0
         nodes, log_probs = hypotheses.nodes[row][found], hypotheses.log_probs[row][found]
         counts = self.trie.endings[nodes + 1] - self.trie.endings[nodes]  # surface forms that end at each node
@@ -90,9 +109,10 @@ class Keyboard:
         within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         words = self.trie.words[self.trie.endings[nodes][owner] + within]
         frequency = self.lexicon.frequencies[words]
-        scores = score_words(log_probs[owner], self.trie.depths[nodes][owner], frequency, self.scoring)
+        far = None if distances is None else distances[row][found][owner]
+        scores = score_words(log_probs[owner], self.trie.depths[nodes][owner], frequency, self.scoring, far)
         shares = softmax(scores, self.scoring.temperature)
-        best = np.argsort(-scores, kind="stable")[: max(k, 0)]
+        best = np.lexsort((-frequency.astype(int), -scores))[: max(k, 0)]  # below the floor the byte still decides
         return [
             Candidate(
                 self.lexicon.words[words[i]], float(scores[i]), float(log_probs[owner[i]]), float(shares[i]),
@@ -100,6 +120,12 @@ class Keyboard:
             )
             for i in best
         ]  # fmt: skip
+
+    @cached_property
+    def ruler(self) -> Ruler:
+        """The layout, measured for ``distances``."""
+        half_sizes = np.array([(key.rx, key.ry) for key in self.layout.keys])
+        return Ruler.of(self.layout.centres, half_sizes, list(self.layout.keys_of.values()))
 
     @cached_property
     def _spellings(self) -> list[str]:

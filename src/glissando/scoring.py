@@ -38,11 +38,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Scoring:
-    """The five constants of the search, and the temperature of the probabilities.
+    """The constants of the search and of the ranking.
 
-    score = log_prob / length^length_exponent + frequency_weight * byte + length_bonus * length
-    and, while searching, prefixes are kept by
-    log_prob / depth^pruning_exponent + pruning_bonus * depth.
+    While searching, prefixes are kept by log_prob / depth^pruning_exponent + pruning_bonus * depth. Words are ranked by
+
+        log_prob / length^length_exponent + frequency_weight * max(byte, frequency_floor) + length_bonus * length
+        - location_weight * location - shape_weight * shape
+
+    whose first line is the report's (eq. 3) when the floor is 0; the distances of the second are geometry.py's.
     """
 
     length_exponent: float = 0.105  # gamma; these five are the report's English tune
@@ -50,6 +53,9 @@ class Scoring:
     length_bonus: float = 2.488  # beta
     pruning_exponent: float = 0.186  # gamma_p
     pruning_bonus: float = 1.139  # beta_p
+    frequency_floor: float = 0.0  # rarer words count as this frequent: low bytes tell little
+    location_weight: float = 0.0  # per key width that the swipe strays from the word's keys
+    shape_weight: float = 0.0  # per unit of shape distance
     temperature: float = 1.0  # divides the scores before the softmax of Candidate.probability
 
     def __post_init__(self) -> None:
@@ -71,6 +77,11 @@ class Scoring:
         if unknown:
             raise ScoringError(f"{source}: no scoring constant {unknown[0]!r}; known are {', '.join(sorted(known))}")
         return cls(**values)
+
+    @property
+    def geometric(self) -> bool:
+        """Whether the ranking needs the distances of geometry.py."""
+        return bool(self.location_weight or self.shape_weight)
 
     def to_dict(self) -> dict[str, float]:
         """The JSON form that ``from_dict`` reads."""
@@ -109,24 +120,34 @@ def load_scoring(scoring: str | Path | Mapping[str, Any] | Scoring = "auto", lan
     return Scoring.from_dict(data, name)
 
 
-def score_words(log_prob: np.ndarray, length: np.ndarray, frequency: np.ndarray, scoring: Scoring) -> np.ndarray:
-    """Equation 3 for any number of words.
+def score_words(
+    log_prob: np.ndarray,
+    length: np.ndarray,
+    frequency: np.ndarray,
+    scoring: Scoring,
+    distances: np.ndarray | None = None,
+) -> np.ndarray:
+    """Score any number of words, as ``Scoring`` says.
 
     Args:
         log_prob: [...] log-probability of each word's letters, minus the CTC cost.
         length: [...] letters typed.
         frequency: [...] frequency bytes; the byte is a logarithm already, so it enters as it is.
         scoring: the constants.
+        distances: [..., 2] location and shape of each word, where the constants ask for them.
 
     Returns:
         [...] float64 scores, higher is better.
     """
     typed = np.maximum(length, 1).astype(np.float64)
-    return (
+    score = (
         log_prob / typed**scoring.length_exponent
-        + scoring.frequency_weight * frequency.astype(np.float64)
+        + scoring.frequency_weight * np.maximum(frequency, scoring.frequency_floor)
         + scoring.length_bonus * length
     )
+    if distances is None:
+        return score
+    return score - scoring.location_weight * distances[..., 0] - scoring.shape_weight * distances[..., 1]
 
 
 def softmax(scores: Sequence[float] | np.ndarray, temperature: float = 1.0) -> np.ndarray:

@@ -28,6 +28,7 @@ class Trie:
         children: [M + 1] int32; the children of node i are children[i] up to children[i + 1].
         labels: [M] uint8, the letter on the edge into each node.
         depths: [M] uint8, letters from the root.
+        parents: [M] int32, the node above each; the root is its own.
         endings: [M + 1] int32; the words ending at node i are words[endings[i]:endings[i + 1]].
         words: [W] int32 indices into the lexicon, by node, most frequent first.
     """
@@ -36,6 +37,7 @@ class Trie:
     children: np.ndarray
     labels: np.ndarray
     depths: np.ndarray
+    parents: np.ndarray
     endings: np.ndarray
     words: np.ndarray
 
@@ -45,7 +47,8 @@ class Trie:
     @property
     def nbytes(self) -> int:
         """Bytes the arrays take."""
-        return sum(array.nbytes for array in (self.children, self.labels, self.depths, self.endings, self.words))
+        arrays = (self.children, self.labels, self.depths, self.parents, self.endings, self.words)
+        return sum(array.nbytes for array in arrays)
 
     def find(self, typed: str) -> int:
         """The node that a string of letters leads to, or -1."""
@@ -69,7 +72,7 @@ def build_trie(lexicon: Lexicon, letters: tuple[str, ...]) -> Trie:
     if len(set(letters)) != len(letters):
         raise LexiconError("the letters of a trie must be distinct")
     key = hashlib.sha256(("".join(letters) + "\n" + lexicon.digest).encode()).hexdigest()
-    path = cache_directory() / f"trie-1-{key[:32]}.npz"
+    path = cache_directory() / f"trie-2-{key[:32]}.npz"
     arrays = load_arrays(path)
     if arrays is None:
         arrays = _build_arrays(lexicon, letters)
@@ -97,11 +100,13 @@ def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.nd
     children, renumbered, node_of = _number_breadth_first(first, sibling, label)
     ends = node_of[end]  # [W] node of each word, in the order of `words`
     by_node = np.argsort(ends, kind="stable")
+    depths, parents = _ancestry(children)
     endings = np.searchsorted(ends[by_node], np.arange(len(renumbered) + 1)).astype(np.int32)
     return {
         "children": children,
         "labels": renumbered,
-        "depths": _depths(children),
+        "depths": depths,
+        "parents": parents,
         "endings": endings,
         "words": words[by_node].astype(np.int32),
     }
@@ -157,10 +162,12 @@ def _number_breadth_first(first, sibling, label):  # type: ignore[no-untyped-def
 
 
 @numba.njit(cache=True)
-def _depths(children):  # type: ignore[no-untyped-def]
-    """Depth of every node. Shape: [M + 1] -> [M] uint8."""
+def _ancestry(children):  # type: ignore[no-untyped-def]
+    """Depth and parent of every node. Shape: [M + 1] -> [M] uint8, [M] int32."""
     depths = np.zeros(len(children) - 1, np.uint8)
+    parents = np.zeros(len(children) - 1, np.int32)
     for node in range(len(depths)):
         for child in range(children[node], children[node + 1]):
             depths[child] = depths[node] + 1
-    return depths
+            parents[child] = node
+    return depths, parents

@@ -168,10 +168,12 @@ def _read_standard_input() -> Iterator[tuple[int, bytes]]:
 
 def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
     """The figures as a table, a row per layout and one for all."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{options.method}, beam {options.beam}", title_justify="left")
+    title = f"{options.method}, beam {options.beam}" if options.method == "encoder" else options.method
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "tt1mm5", "oov", "ms"):
         table.add_column(column, justify="left" if column == "layout" else "right")
     rows = list(result.by_layout.items())

@@ -129,8 +129,6 @@ def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOption
     """The swipes of a file that can be judged; an error names file and line."""
     kept = 0
     for number, data in read_objects(path):
-        if options.limit is not None and kept >= options.limit:
-            return
         try:
             swipe = swipe_from_dict(data)
             layout = shelf[swipe.layout]
@@ -140,8 +138,10 @@ def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOption
                 continue
         except CorpusError as error:
             raise CorpusError(f"{path}:{number}: {error}") from None
-        kept += 1
         yield swipe
+        kept += 1
+        if kept == options.limit:
+            return
 
 
 def with_aspect(layout: Layout, swipes: Sequence[Swipe]) -> Layout:
@@ -204,7 +204,8 @@ def _decode_chunk(
         log_probs = decoder.letter_log_probs(gestures)
         hypotheses = decoder.hypotheses(log_probs)
         # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
-        candidates = [decoder.rank(hypotheses, row, 4 * depth) for row in range(len(gestures))]
+        distances = decoder.distances(gestures, hypotheses)
+        candidates = [decoder.rank(hypotheses, row, 4 * depth, distances) for row in range(len(gestures))]
         readings: Sequence[str | None] = decoder.literal(log_probs)
     else:
         candidates = decoder.decode_batch(gestures, k=depth)

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from glissando.beam import Hypotheses
-from glissando.scoring import Scoring
+from glissando.scoring import Scoring, score_words
 from glissando.trie import Trie
 
 
@@ -24,6 +24,7 @@ class StoredBeams:
         log_probs: [H] float32.
         lengths: [H] uint8 letters typed.
         frequencies: [H] uint8, the byte of the spelling's most frequent word.
+        distances: [H, 2] float32 location and shape (geometry.py); zeros where they were not measured.
         offsets: [n + 1] int64; swipe i owns offsets[i] up to offsets[i + 1].
         places: [n] int64 index of the target among the H, -1 where the beam lost it.
         spellings: [H] int32 number of the hypothesis's spelling among the V, -1 for one nobody meant.
@@ -33,6 +34,7 @@ class StoredBeams:
     log_probs: np.ndarray
     lengths: np.ndarray
     frequencies: np.ndarray
+    distances: np.ndarray
     offsets: np.ndarray
     places: np.ndarray
     spellings: np.ndarray
@@ -45,10 +47,11 @@ class StoredBeams:
 
     def ranks(self, scoring: Scoring) -> tuple[np.ndarray, np.ndarray]:
         """Rank of every target (0 where lost) and the spelling ranked first. Shape: [n], [n]."""
-        return _ranks(
-            self.log_probs, self.lengths, self.frequencies, self.offsets, self.places, self.spellings,
-            scoring.length_exponent, scoring.frequency_weight, scoring.length_bonus,
-        )  # fmt: skip
+        return _ranks(self.scores(scoring), self.offsets, self.places, self.spellings)
+
+    def scores(self, scoring: Scoring) -> np.ndarray:
+        """Score every hypothesis. Shape: [H] float64."""
+        return score_words(self.log_probs, self.lengths, self.frequencies, scoring, self.distances)
 
     def select(self, swipes: np.ndarray) -> StoredBeams:
         """Only these swipes. Shape: [m] indices or an [n] mask."""
@@ -58,12 +61,18 @@ class StoredBeams:
         flat = np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
         places = np.where(self.places[chosen] >= 0, self.places[chosen] - self.offsets[chosen] + offsets[:-1], -1)
         return StoredBeams(
-            self.log_probs[flat], self.lengths[flat], self.frequencies[flat], offsets, places,
+            self.log_probs[flat], self.lengths[flat], self.frequencies[flat], self.distances[flat], offsets, places,
             self.spellings[flat], self.targets[chosen],
         )  # fmt: skip
 
 
-def store_beams(hypotheses: Hypotheses, trie: Trie, frequencies: np.ndarray, targets: Sequence[str]) -> StoredBeams:
+def store_beams(
+    hypotheses: Hypotheses,
+    trie: Trie,
+    frequencies: np.ndarray,
+    targets: Sequence[str],
+    distances: np.ndarray | None = None,
+) -> StoredBeams:
     """Keep what scoring needs of a search.
 
     Args:
@@ -71,6 +80,7 @@ def store_beams(hypotheses: Hypotheses, trie: Trie, frequencies: np.ndarray, tar
         trie: the trie they were searched in.
         frequencies: [W] the lexicon's bytes.
         targets: the typed letters that each swipe meant.
+        distances: [n, width, 2] from geometry.py, or None.
     """
     found = hypotheses.nodes >= 0  # [n, width]
     nodes = hypotheses.nodes[found]
@@ -88,7 +98,8 @@ def store_beams(hypotheses: Hypotheses, trie: Trie, frequencies: np.ndarray, tar
     places = np.full(len(targets), -1, dtype=np.int64)
     places[owner[hits]] = np.flatnonzero(hits)
     best = frequencies[trie.words[trie.endings[nodes]]]  # words of a node are sorted, most frequent first
-    return StoredBeams(hypotheses.log_probs[found], trie.depths[nodes], best, offsets, places, spellings, meant)
+    far = np.zeros((len(nodes), 2), dtype=np.float32) if distances is None else distances[found]
+    return StoredBeams(hypotheses.log_probs[found], trie.depths[nodes], best, far, offsets, places, spellings, meant)
 
 
 def tt1mm5(beams: StoredBeams, scoring: Scoring, min_examples: int = 5) -> dict[str, float]:
@@ -111,26 +122,19 @@ def tt1mm5(beams: StoredBeams, scoring: Scoring, min_examples: int = 5) -> dict[
 
 
 @numba.njit(cache=True, parallel=True)
-def _ranks(log_probs, lengths, frequencies, offsets, places, spellings, exponent, weight, bonus):  # type: ignore[no-untyped-def]
-    """Score every hypothesis (eq. 3) and count those above the target."""
+def _ranks(scores, offsets, places, spellings):  # type: ignore[no-untyped-def]
+    """Count the hypotheses above each target, and find the best. Shape: [H] -> [n], [n]."""
     n = len(places)
     ranks = np.zeros(n, np.int32)
     first = np.full(n, -1, np.int32)
-    scale = np.empty(256, np.float64)
-    for length in range(256):
-        scale[length] = max(length, 1) ** -exponent
     for i in numba.prange(n):
-        target = -np.inf
-        if places[i] >= 0:
-            j = places[i]
-            target = log_probs[j] * scale[lengths[j]] + weight * frequencies[j] + bonus * lengths[j]
+        target = scores[places[i]] if places[i] >= 0 else -np.inf
         above = 0
         best = -np.inf
         for j in range(offsets[i], offsets[i + 1]):
-            score = log_probs[j] * scale[lengths[j]] + weight * frequencies[j] + bonus * lengths[j]
-            above += score > target
-            if score > best:
-                best = score
+            above += scores[j] > target
+            if scores[j] > best:
+                best = scores[j]
                 first[i] = spellings[j]
         if places[i] >= 0:
             ranks[i] = above + 1

@@ -46,6 +46,7 @@ class TrainConfig:
         synthetic: share of a batch that is made by the generator.
         extra_keys: random grids have up to so many keys more than the corpus has letters.
         retime: whether a carried swipe's segments get the share of time their new lengths take.
+        turn: whether what a carried swipe did beside its segments turns with them.
         synthetic_words: a word list (AOSP or a word per line) for synthetic swipes; "" takes the corpus's words.
         synthetic_grids: share of the synthetic swipes made on random grids, the rest on the corpus's layouts.
         teachers: encoder checkpoints, of as many frames, whose mean emissions the network also learns.
@@ -87,6 +88,7 @@ class TrainConfig:
     synthetic_grids: float = 0.5
     extra_keys: int = 0
     retime: bool = True
+    turn: bool = False
     teachers: tuple[str, ...] = ()
     distil: float = 0.5
     seed: int = 0

@@ -1,0 +1,111 @@
+"""Fit the ranking by cross-entropy: the constants under which the words meant are likeliest.
+
+With the two non-linear constants fixed (length exponent, frequency floor) the score is linear in the rest, so the
+softmax over a beam is a conditional logit: convex, solved by a few Newton steps. Its scale is the temperature, so
+the probabilities come out calibrated. The non-linear two are tried on a grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from glissando.evaluation.stored import StoredBeams
+from glissando.scoring import Scoring
+
+EXPONENTS = tuple(0.1 * step for step in range(-2, 11))
+FLOORS = (0.0, 30.0, 45.0, 60.0, 75.0, 90.0)
+RIDGE = 1e-4  # on standardised weights: keeps a constant column from running away
+STEPS = 30
+TERMS = ("frequency_weight", "length_bonus", "location_weight", "shape_weight")
+
+
+def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool = True) -> Scoring:
+    """The scoring constants that make the targets of some corpora likeliest, every corpus counting the same.
+
+    Args:
+        beams: stored beams of each corpus, with distances where ``geometric``.
+        scoring: keeps its pruning constants.
+        geometric: whether location and shape may count.
+    """
+    best, least = scoring, np.inf
+    for exponent in EXPONENTS:
+        for floor in FLOORS:
+            shape = replace(scoring, length_exponent=exponent, frequency_floor=floor)
+            found, cost = _fit_linear(beams, shape, geometric)
+            if cost < least:
+                best, least = found, cost
+    return best
+
+
+def cross_entropy(beams: StoredBeams, scoring: Scoring) -> float:
+    """Mean negative log-probability of the targets that are in their beams, in nats."""
+    held = _Held(beams, beams.scores(scoring)[:, None] / scoring.temperature)
+    return held.cost(np.ones(1))
+
+
+def _fit_linear(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool) -> tuple[Scoring, float]:
+    """The best weights for a given exponent and floor, and their cross-entropy."""
+    terms = TERMS if geometric else TERMS[:2]
+    parts = [_Held(part, _columns(part, scoring)[:, : 1 + len(terms)]) for part in beams]
+    spread = np.mean([part.values.std(axis=0) for part in parts], axis=0) + 1e-9
+    weights = np.zeros(1 + len(terms))
+    weights[0] = 1.0
+    for _ in range(STEPS):
+        slopes = [part.slope(weights) for part in parts]
+        gradient = np.mean([slope[0] for slope in slopes], axis=0) + RIDGE * weights * spread**2
+        curvature = np.mean([slope[1] for slope in slopes], axis=0) + RIDGE * np.diag(spread**2)
+        step = np.linalg.solve(curvature, gradient)
+        weights = weights - step
+        if np.abs(step * spread).max() < 1e-6:
+            break
+    cost = float(np.mean([part.cost(weights) for part in parts]))
+    if weights[0] <= 0:  # the evidence would count against a word: no ranking
+        return scoring, np.inf
+    values = dict(zip(terms, (weights[1:] / weights[0]).tolist(), strict=True))
+    rest = {name: 0.0 for name in TERMS[len(terms) :]}
+    return replace(scoring, **values, **rest, temperature=float(1 / weights[0])), cost
+
+
+def _columns(beams: StoredBeams, scoring: Scoring) -> np.ndarray:
+    """The terms of the score, one per weight, the log-probability first. Shape: [H, 5]."""
+    lengths = np.maximum(beams.lengths, 1).astype(np.float64)
+    frequencies = np.maximum(beams.frequencies, scoring.frequency_floor)
+    evidence = beams.log_probs / lengths**scoring.length_exponent
+    return np.column_stack([evidence, frequencies, beams.lengths, -beams.distances])
+
+
+class _Held:
+    """The beams that hold their target, as a conditional logit over columns of values."""
+
+    def __init__(self, beams: StoredBeams, values: np.ndarray) -> None:
+        held = beams.places >= 0
+        sizes = np.diff(beams.offsets)
+        rows = np.repeat(held, sizes)
+        self.values = values[rows]
+        self.starts = np.concatenate([[0], np.cumsum(sizes[held])[:-1]])
+        self.owner = np.repeat(np.arange(int(held.sum())), sizes[held])
+        where = np.cumsum(rows) - 1
+        self.targets = where[beams.places[held]]
+
+    def shares(self, weights: np.ndarray) -> np.ndarray:
+        """Softmax of the scores within each beam. Shape: [C] -> [h]."""
+        scores = self.values @ weights
+        scores -= np.maximum.reduceat(scores, self.starts)[self.owner]
+        mass = np.exp(scores)
+        return mass / np.add.reduceat(mass, self.starts)[self.owner]
+
+    def cost(self, weights: np.ndarray) -> float:
+        """Cross-entropy of the targets."""
+        return float(-np.log(np.maximum(self.shares(weights)[self.targets], 1e-300)).mean())
+
+    def slope(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient and curvature of the cost. Shape: [C], [C, C]."""
+        shares = self.shares(weights)
+        mean = np.add.reduceat(shares[:, None] * self.values, self.starts)  # [n, C]
+        n = len(self.starts)
+        gradient = (mean - self.values[self.targets]).mean(axis=0)
+        centred = self.values - mean[self.owner]
+        return gradient, (shares[:, None] * centred).T @ centred / n
