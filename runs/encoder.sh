@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The shipped encoder, from the swipes to the packaged file and its accuracy.
+#
+#     runs/encoder.sh [DIRECTORY]          # the run's files; build/encoder by default
+#
+# Needs the swipes of GLISSANDO_DATA (docs/data.md), a GPU with Triton, and glissando[train,export].
+# Cost: two minutes of one H200, about 23 million swipes at 215,000 a second; packing before it takes 15 s of one CPU
+# core, exporting and evaluating after it a minute or two. The budget is time, so a slower GPU sees fewer swipes:
+# there set STEPS=11000, which is as many. Seeds fix the batches, not the last bits of a GPU's sums: another run
+# differs by some tenths of a point. To ship the result, copy encoder.onnx and encoder.json to src/glissando/assets/weights.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ -x .venv/bin/glissando ] && PATH="$PWD/.venv/bin:$PATH"
+
+data=${GLISSANDO_DATA:-../shared/data}
+out=${1:-build/encoder}
+
+settings=(
+    batch=2048 learning_rate=2e-3
+    epochs=100000 max_seconds=120              # the clock ends the schedule, not the epochs
+    rearranged=0.4 extra_keys=14               # carried to random grids of 26 to 40 keys
+    augment.upright=0.7
+    model.frames=64
+    graph=true ctc=triton                      # speed only; the losses are the same without
+)
+if [ -n "${STEPS:-}" ]; then settings+=(steps="$STEPS" max_seconds=0); fi
+
+mkdir -p "$out"
+glissando corpus pack "$data/swipes/how_we_swipe_train.jsonl.gz" -o "$out/train.npz" --max-key-distance 2 --frames 64
+glissando corpus pack "$data/swipes/how_we_swipe_val.jsonl.gz" -o "$out/val.npz" --max-key-distance 2 --frames 64
+
+# The module in place of `glissando train encoder`: it runs where there is torch, numpy and safetensors, no more.
+python -m glissando.train.encoder --pack "$out/train.npz" --val "$out/val.npz" --out "$out/run" "${settings[@]/#/--set=}"
+
+glissando export onnx "$out/run/encoder.safetensors" "$out/encoder.onnx" \
+    --note "How We Swipe (Leiva et al. 2021), training split, key distance up to 2; runs/encoder.sh"
+
+words=$data/wordlists
+evaluate=(glissando evaluate --weights "$out/encoder.onnx" --layouts "$data/layouts" --add-targets --max-key-distance 2)
+"${evaluate[@]}" "$data/swipes/how_we_swipe_val.jsonl.gz" --lexicon "$words/en_wordlist.combined.gz"
+"${evaluate[@]}" "$data/swipes/direct_touch_dev.jsonl.gz" --lexicon "$words/en_wordlist.combined.gz"
+"${evaluate[@]}" "$data/swipes/yandex_jcuken_dev.jsonl.gz" --lexicon "$words/ru_wordlist.combined.gz"
