@@ -10,7 +10,7 @@ from glissando.lexicon import Lexicon
 from glissando.runtime import Emissions
 from glissando.scoring import Scoring
 from glissando.synth import swipe
-from glissando.web.explain import align, explain, field, forward, needed_frames
+from glissando.web.explain import _score, align, explain, field, forward, needed_frames
 
 
 def log_probs(frames):
@@ -53,6 +53,18 @@ def test_forward_is_what_the_beam_found(tiny_weights):
     for candidate in board.decode(gesture):
         labels = [board.trie.letters.index(letter) for letter in candidate.letters]
         assert forward(frames, labels) == pytest.approx(candidate.log_prob, abs=1e-3)
+
+
+@pytest.mark.parametrize("weights", [{}, {"location_weight": 3.0, "shape_weight": 2.0}], ids=["plain", "geometric"])
+def test_the_explanation_is_of_what_was_decoded(tiny_weights, weights):
+    words = {"hello": 5, "held": 4, "world": 3, "help": 2}
+    board = glissando.load("qwerty", lexicon=words, weights=tiny_weights, scoring=Scoring(**weights))
+    gesture = swipe("hello", board.layout)
+    found = explain(board, gesture, "world")
+    assert found.candidates == board.decode(gesture, k=9)
+    for candidate in found.candidates:
+        score = _score(board, gesture, candidate.letters, candidate.log_prob, candidate.frequency)
+        assert score == pytest.approx(candidate.score, rel=1e-4)
 
 
 def test_doubled_letters_need_a_frame_more():

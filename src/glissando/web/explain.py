@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from glissando.beam import greedy, search
-from glissando.gesture import as_gesture
+from glissando.beam import Hypotheses, greedy, search
+from glissando.gesture import Gesture, as_gesture
 from glissando.keyboard import Keyboard, Points
 from glissando.lexicon import typed_letters
 from glissando.scoring import Candidate, score_words
@@ -81,7 +81,7 @@ def explain(keyboard: Keyboard, points: Points, word: str | None = None) -> Expl
         log_probs[0], keyboard.trie, width=keyboard.width,
         pruning_exponent=scoring.pruning_exponent, pruning_bonus=scoring.pruning_bonus,
     )  # fmt: skip
-    ranked = keyboard.rank(hypotheses, 0, ALL)
+    ranked = keyboard.rank(hypotheses, 0, ALL, keyboard.distances([gesture], hypotheses))
     best = align(log_probs[0], _labels(keyboard, ranked[0].letters)) if ranked else None
     fields = _field_maker(keyboard, emissions.coefficients[0])
     sights = []
@@ -94,15 +94,18 @@ def explain(keyboard: Keyboard, points: Points, word: str | None = None) -> Expl
         gate=(1 / (1 + np.exp(-emissions.gate[0].astype(np.float64)))).tolist(),
         sights=sights,
         best=best,
-        meant=judge(keyboard, log_probs[0], ranked, word) if word else None,
+        meant=judge(keyboard, gesture, log_probs[0], ranked, word) if word else None,
     )
 
 
-def judge(keyboard: Keyboard, log_probs: np.ndarray, ranked: Sequence[Candidate], word: str) -> Verdict:
+def judge(
+    keyboard: Keyboard, gesture: Gesture, log_probs: np.ndarray, ranked: Sequence[Candidate], word: str
+) -> Verdict:
     """Say what became of a word.
 
     Args:
         keyboard: the keyboard that decoded the swipe.
+        gesture: the swipe.
         log_probs: [T, L + 1] log-emissions over its letters, blank last.
         ranked: every candidate the beam kept, best first.
         word: the word that was meant, in any case.
@@ -117,15 +120,29 @@ def judge(keyboard: Keyboard, log_probs: np.ndarray, ranked: Sequence[Candidate]
     entry = _lexicon_entry(keyboard, letters, word)
     frequency = keyboard.lexicon.rare if entry is None else int(keyboard.lexicon.frequencies[entry])
     log_prob = forward(log_probs, labels)
-    score = float(score_words(np.array(log_prob), np.array(len(letters)), np.array(frequency), keyboard.scoring))
     if rank is not None:
-        score, verdict = ranked[rank - 1].score, "first" if rank == 1 else "outscored"
+        score: float | None = ranked[rank - 1].score
+        verdict = "first" if rank == 1 else "outscored"
     else:
+        score = _score(keyboard, gesture, letters, log_prob, frequency)
         verdict = "out of lexicon" if entry is None else "pruned"
+    would = None if score is None else 1 + sum(one.score > score for one in ranked)
     return Verdict(
-        word, verdict, rank, rank or 1 + sum(one.score > score for one in ranked), score, log_prob, frequency, letters,
-        align(log_probs, labels),
+        word, verdict, rank, rank or would, score, log_prob, frequency, letters, align(log_probs, labels)
     )  # fmt: skip
+
+
+def _score(keyboard: Keyboard, gesture: Gesture, letters: str, log_prob: float, frequency: int) -> float | None:
+    """What a word that is not among the candidates would have scored; None where the lexicon has no such letters."""
+    node = keyboard.trie.find(letters)
+    nodes = Hypotheses(np.array([[node]], dtype=np.int32), np.array([[log_prob]], dtype=np.float32))
+    if keyboard.scoring.geometric and node < 0:
+        return None
+    far = keyboard.distances([gesture], nodes)  # [1, 1, 2]
+    lengths, bytes_ = np.array([len(letters)]), np.array([frequency])
+    return float(
+        score_words(np.array([log_prob]), lengths, bytes_, keyboard.scoring, None if far is None else far[0])[0]
+    )
 
 
 def needed_frames(labels: Sequence[int]) -> int:

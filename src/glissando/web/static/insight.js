@@ -85,8 +85,8 @@ export function showWhy(root, answer) {
     parts.push(costs(`“${meant.word}”, letter by letter`, meant.costs, meant.worst));
     if (meant.verdict !== "first") parts.push(costs(`“${best}”, for comparison`, meant.best_costs, null));
     parts.push(make("p", { class: "muted small", text:
-      `A bar is how little the network believed the letter where it fits best (in nats; shorter is better). The word's score is ${meant.score.toFixed(1)}, ` +
-      `that of “${best}” ${meant.best_score?.toFixed(1) ?? "–"}; its frequency is ${meant.frequency} of 255.` }));
+      "A bar is how little the network believed the letter where it fits best (in nats; shorter is better)." +
+      (meant.score === null ? "" : ` The word's score is ${meant.score.toFixed(1)}, that of “${best}” ${meant.best_score?.toFixed(1) ?? "–"}; its frequency is ${meant.frequency} of 255.`) }));
   }
   root.replaceChildren(...parts);
 }
