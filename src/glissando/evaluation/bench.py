@@ -96,7 +96,8 @@ def benchmark(
         if i < 0:
             spent.clear()
             continue
-        hits["search"] += keyboard.trie.find(targets[i]) in found.nodes
+        node = keyboard.trie.find(targets[i])
+        hits["search"] += node >= 0 and node in found.nodes  # -1 fills the list where less was found
         for name in rivals:
             hits[name] += targets[i] in spelled[name]
         if progress:
