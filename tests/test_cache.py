@@ -1,0 +1,90 @@
+"""Arrays kept between runs: whole or not at all, and never in the way."""
+
+from pathlib import Path
+
+import numpy as np
+
+from glissando.cache import cache_directory, load_arrays, save_arrays
+
+ARRAYS = {"a": np.arange(5, dtype=np.uint8), "b": np.array([[0.5, 1.5]])}
+
+
+def test_arrays_come_back_as_they_were(tmp_path):
+    path = tmp_path / "new" / "folder" / "x.npz"
+    save_arrays(path, ARRAYS)
+    found = load_arrays(path)
+    assert set(found) == {"a", "b"}
+    for name, array in ARRAYS.items():
+        assert found[name].dtype == array.dtype
+        assert np.array_equal(found[name], array)
+    assert [file.name for file in path.parent.iterdir()] == ["x.npz"]
+
+
+def test_a_second_save_replaces_the_first(tmp_path):
+    save_arrays(tmp_path / "x.npz", ARRAYS)
+    save_arrays(tmp_path / "x.npz", {"c": np.zeros(1)})
+    assert set(load_arrays(tmp_path / "x.npz")) == {"c"}
+
+
+def test_what_is_not_there_or_damaged_is_none(tmp_path):
+    assert load_arrays(tmp_path / "none.npz") is None
+    path = tmp_path / "x.npz"
+    save_arrays(path, ARRAYS)
+    whole = path.read_bytes()
+    for damaged in (b"", b"nonsense", whole[: len(whole) // 2], whole[:80] + b"\xff" * 40 + whole[120:]):
+        path.write_bytes(damaged)
+        assert load_arrays(path) is None
+
+
+def test_objects_are_not_unpickled(tmp_path):
+    np.savez(tmp_path / "x.npz", a=np.array([{"any": "thing"}], dtype=object))
+    assert load_arrays(tmp_path / "x.npz") is None
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path):
+    (tmp_path / "file").touch()
+    save_arrays(tmp_path / "file" / "x.npz", ARRAYS)  # a file where a folder is needed
+    (tmp_path / "taken.npz").mkdir()
+    save_arrays(tmp_path / "taken.npz", ARRAYS)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "taken.npz"]
+
+
+def test_a_save_that_breaks_off_leaves_what_was_there(tmp_path, monkeypatch):
+    save_arrays(tmp_path / "x.npz", ARRAYS)
+
+    def full(file, **arrays):
+        file.write(b"half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    save_arrays(tmp_path / "x.npz", {"c": np.zeros(1)})
+    assert set(load_arrays(tmp_path / "x.npz")) == {"a", "b"}
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npz"]
+
+
+def test_where_it_lies(monkeypatch, tmp_path):
+    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path / "mine"))
+    assert cache_directory() == tmp_path / "mine"
+    monkeypatch.delenv("GLISSANDO_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_directory() == tmp_path / "xdg" / "glissando"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_directory() == Path.home() / ".cache" / "glissando"
+
+
+def test_a_damaged_cache_is_made_anew(tmp_path, monkeypatch):
+    """The whole way: a word list read, its cache destroyed, read again."""
+    from glissando.lexicon import Lexicon
+    from glissando.trie import build_trie
+
+    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "words.txt").write_text("hello 9\nworld 8\n")
+    first = Lexicon.from_file(tmp_path / "words.txt")
+    trie = build_trie(first, tuple("dehlorw"))
+    files = list((tmp_path / "cache").iterdir())
+    assert len(files) == 2
+    for file in files:
+        file.write_bytes(file.read_bytes()[:50])
+    again = Lexicon.from_file(tmp_path / "words.txt")
+    assert again.words == first.words
+    assert np.array_equal(build_trie(again, tuple("dehlorw")).labels, trie.labels)
