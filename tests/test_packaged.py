@@ -14,12 +14,12 @@ pytestmark = pytest.mark.skipif("encoder" not in packaged_weights(), reason="no 
 ENGLISH = (
     "about because between children different everything friend government however important keyboard language "
     "morning never people question remember something together weather"
-).split()
+)
 RUSSIAN = (
     "большой вместе время город деньги жизнь история книга который любовь может народ первый помощь работа "
     "сегодня спасибо товарищ человек язык"
-).split()
-WORDS = {"qwerty": ENGLISH, "clearflow": ENGLISH, "jcuken": RUSSIAN}
+)
+WORDS = {"qwerty": ENGLISH.split(), "clearflow": ENGLISH.split(), "jcuken": RUSSIAN.split()}
 
 
 def test_made_swipes_on_three_layouts():
