@@ -21,7 +21,7 @@ def found(hypotheses, trie, lexicon_words, row=0):
     result = {}
     for node, log_prob in zip(hypotheses.nodes[row], hypotheses.log_probs[row], strict=True):
         if node >= 0:
-            result[[word for word in lexicon_words if trie.find(word) == node][0]] = float(log_prob)
+            result[next(word for word in lexicon_words if trie.find(word) == node)] = float(log_prob)
     return result
 
 
@@ -85,7 +85,7 @@ def test_a_narrow_beam_never_overstates(case, width):
 
 
 def test_pruning_bonus_keeps_long_prefixes_alive():
-    # At every frame the blank is likelier than the next letter: without a bonus for depth a beam of one stays at the root.
+    # At every frame blank is likelier than the next letter: without a bonus a beam of one stays at the root.
     log_probs = emissions([0.4, 0.01, 0.01, 0.58], [0.01, 0.4, 0.01, 0.58], [0.01, 0.01, 0.4, 0.58])
     trie = trie_of("abc")
     bare = search(log_probs, trie, width=1, pruning_exponent=0.0, pruning_bonus=0.0)

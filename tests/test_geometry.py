@@ -39,7 +39,7 @@ def test_the_distances_are_shark2s(layout):
     np.testing.assert_allclose(measured(layout, gesture), np.column_stack([location, shape]), atol=1e-5)
 
 
-@pytest.mark.parametrize("word", ["hello", "stream", "word"])
+@pytest.mark.parametrize("word", ["hello", "held", "word"])
 def test_the_word_that_was_swiped_is_nearest(word):
     layout = load_layout("qwerty")
     found = measured(layout, swipe(word, layout))

@@ -67,7 +67,7 @@ def test_bad_files(tmp_path, content, message):
 
 
 def test_unknown_names_and_missing_files():
-    with pytest.raises(ScoringError, match="no scoring 'klingon'.*general"):
+    with pytest.raises(ScoringError, match=r"no scoring 'klingon'.*general"):
         load_scoring("klingon")
     with pytest.raises(ScoringError, match="cannot read"):
         load_scoring("nowhere.json")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Candidate", "Gesture", "GlissandoError", "Keyboard", "Layout", "Lexicon", "Scoring", "Shark2", "__version__", "load",
+    "Candidate", "Gesture", "GlissandoError", "Keyboard", "Layout", "Lexicon", "Scoring", "Shark2", "__version__",
+    "load",
 ]  # fmt: skip
 
 # Names are fetched when first used: training imports this package on machines without numba or onnxruntime.

@@ -8,6 +8,7 @@ hypotheses merge without a sort: a small hash of the beam's nodes finds the only
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
@@ -57,7 +58,7 @@ def search(
     """
     nodes, found = _room(1, width)
     arrays = _arguments(log_probs, trie, pruning_exponent, pruning_bonus, sure_blank)
-    _search(*arrays, nodes[0], found[0])
+    _search(*arrays, nodes[0], found[0])  # type: ignore[call-arg]
     return Hypotheses(nodes, found)
 
 
@@ -72,7 +73,8 @@ def search_batch(
 ) -> Hypotheses:
     """Search many swipes on all cores. Shape: log_probs [B, T, L + 1]; arguments as in ``search``."""
     nodes, found = _room(len(log_probs), width)
-    _search_batch(*_arguments(log_probs, trie, pruning_exponent, pruning_bonus, sure_blank), nodes, found)
+    arrays = _arguments(log_probs, trie, pruning_exponent, pruning_bonus, sure_blank)
+    _search_batch(*arrays, nodes, found)  # type: ignore[call-arg]
     return Hypotheses(nodes, found)
 
 
@@ -97,7 +99,7 @@ def _room(batch: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     return np.full((batch, width), -1, np.int32), np.full((batch, width), IMPOSSIBLE, np.float32)
 
 
-def _arguments(log_probs: np.ndarray, trie: Trie, exponent: float, bonus: float, sure_blank: float) -> tuple:
+def _arguments(log_probs: np.ndarray, trie: Trie, exponent: float, bonus: float, sure_blank: float) -> tuple[Any, ...]:
     """What the compiled search takes, in its types."""
     # 1 / max(depth, 1)^gamma_p for every depth
     weights = (np.maximum(np.arange(MAX_DEPTH + 2), 1.0) ** -exponent).astype(np.float32)
@@ -170,10 +172,10 @@ def _wait(frame, size, label, depth, in_blank, in_letter):  # type: ignore[no-un
 
 
 @numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _extend(
+def _extend(  # type: ignore[no-untyped-def]
     frame, children, labels, weights, bonus, width, size,
     node, label, depth, in_blank, in_letter, rank, table_node, table_slot,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Advance every hypothesis by one frame, in place, new ones appended; returns how many there are."""
     blank = frame[len(frame) - 1]
     mask = len(table_node) - 1

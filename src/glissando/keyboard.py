@@ -91,9 +91,7 @@ class Keyboard:
         traces = np.stack([self.ruler.trace(gesture.x, gesture.y, gesture.t) for gesture in gestures])
         return distances(traces, hypotheses.nodes, self.trie, self.ruler)
 
-    def rank(
-        self, hypotheses: Hypotheses, row: int, k: int, distances: np.ndarray | None = None
-    ) -> list[Candidate]:
+    def rank(self, hypotheses: Hypotheses, row: int, k: int, distances: np.ndarray | None = None) -> list[Candidate]:
         """The best ``k`` words among the hypotheses of one swipe, by ``Scoring``.
 
         Args:

@@ -66,9 +66,7 @@ class Lexicon:
         if not self.words:
             raise LexiconError(f"lexicon {self.name} has no words")
         if len(self.words) != len(self.frequencies):
-            raise LexiconError(
-                f"lexicon {self.name}: {len(self.words)} words but {len(self.frequencies)} frequencies"
-            )
+            raise LexiconError(f"lexicon {self.name}: {len(self.words)} words but {len(self.frequencies)} frequencies")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -185,6 +183,11 @@ def _is_word(word: str) -> bool:
     return 0 < len(word) <= MAX_WORD and any(char.isalpha() for char in word) and not any(c.isspace() for c in word)
 
 
+def _in_word(char: str) -> bool:
+    """Whether a character may stand in a word of wordfreq's: no digit, no symbol."""
+    return char.isalpha() or char in "'’-" or bool(unicodedata.combining(char))
+
+
 def _read_bytes(path: Path) -> bytes:
     """The file's bytes, unzipped if it is gzip."""
     try:
@@ -237,7 +240,7 @@ def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) 
     kept = {
         word: frequency
         for word, frequency in frequencies.items()
-        if frequency >= cut and _is_word(word) and all(c.isalpha() or c in "'’-" or unicodedata.combining(c) for c in word)
+        if frequency >= cut and _is_word(word) and all(_in_word(char) for char in word)
     }
     logs = np.log10(np.array(list(kept.values()), dtype=np.float64))
     bytes_ = np.clip(np.rint(255 * (logs - LOG_MIN) / LOG_RANGE), 0, 255).astype(np.uint8)

@@ -29,6 +29,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from glissando.errors import LexiconError, ScoringError
+from glissando.geometry import Ruler
 from glissando.gesture import Gesture, as_gesture
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon
@@ -39,7 +40,6 @@ from glissando.templates import (
     cost_tables,
     match_locations,
     match_shapes,
-    resample_evenly,
     template_shapes,
 )
 
@@ -104,9 +104,10 @@ class Shark2:
         self.lexicon = lexicon
         self.constants = constants or Shark2Constants()
         self._weights = Weights(*(float(getattr(self.constants, name)) for name in Weights._fields))
-        width, height = 2 * np.median([(key.rx, key.ry) for key in layout.keys], axis=0)
-        self._scale = np.array([1 / width, self.constants.row_height / height])
-        self._bias = np.array([0.0, self.constants.touch_bias * self.constants.row_height])
+        half_sizes = np.array([(key.rx, key.ry) for key in layout.keys])
+        groups = list(layout.keys_of.values())
+        height, bias = self.constants.row_height, self.constants.touch_bias
+        self._ruler = Ruler.of(layout.centres, half_sizes, groups, height, bias)
         self._forms = self._group_words()
         self._spellings = list(self._forms)
         self._templates = self._make_templates()
@@ -120,7 +121,8 @@ class Shark2:
             points: (x, y, t_ms) triples over the letter area, an [n, 3] array, or a Gesture.
             k: how many candidates at the most.
         """
-        path = resample_evenly(self._trace(as_gesture(points)), self.constants.points)
+        gesture = as_gesture(points)
+        path = self._ruler.trace(gesture.x, gesture.y, gesture.t, self.constants.points)
         visits, strays = cost_tables(path, self._templates.keys, self._templates.key_starts, self._weights)
         found, partial, bound = match_shapes(path, visits, self._templates, self._weights)
         if len(found) > self.constants.shortlist:
@@ -133,12 +135,6 @@ class Shark2:
         """Decode many swipes on all cores."""
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # the matching runs outside Python's lock
             return list(pool.map(lambda gesture: self.decode(gesture, k), gestures))
-
-    def _trace(self, gesture: Gesture) -> np.ndarray:
-        """The swipe in key widths, freed of the touch bias. Shape: [n, 3] float32, x, y and milliseconds."""
-        # A finger a whole keyboard away tells nothing more, and squares of huge numbers overflow.
-        places = np.clip(np.column_stack([gesture.x, gesture.y]), -1, 2) * self._scale - self._bias
-        return np.column_stack([places, gesture.t - gesture.t[0]]).astype(np.float32)
 
     def _group_words(self) -> dict[str, list[int]]:
         """Word indices by typed letters, each group's most frequent first, ordered by first and last letter."""
@@ -159,11 +155,9 @@ class Shark2:
     def _make_templates(self) -> Templates:
         """The arrays a swipe is matched against."""
         keys_of = self.layout.keys_of
+        keys, key_starts = self._ruler.keys, self._ruler.key_starts
         letters, starts = _letter_numbers(self._spellings, tuple(keys_of))
         ends = letters[starts[:-1]].astype(np.int64) * len(keys_of) + letters[starts[1:] - 1]
-        keys = self.layout.centres[[key for keys in keys_of.values() for key in keys]] * self._scale
-        keys = keys.astype(np.float32)
-        key_starts = np.cumsum([0] + [len(keys) for keys in keys_of.values()])
         likeliest = self.lexicon.frequencies[[words[0] for words in self._forms.values()]]
         return Templates(
             keys=keys,

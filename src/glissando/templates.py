@@ -84,23 +84,27 @@ def normalise(path: np.ndarray) -> np.ndarray:
 def template_shapes(
     letters: np.ndarray, starts: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count: int
 ) -> np.ndarray:
-    """Every template's polyline, resampled and normalised; of several keys it takes the one nearest to the last taken.
-
-    Returns:
-        [S, 2 * count] float32.
-    """
+    """The shape of every template. Shape: [S, 2 * count] float32."""
     shapes = np.empty((len(starts) - 1, 2 * count), dtype=np.float32)
     for template in range(len(starts) - 1):
-        word = letters[starts[template] : starts[template + 1]]
-        line = np.empty((len(word), 2), dtype=np.float32)
-        for i in range(len(word)):
-            key = key_starts[word[i]]
-            for other in range(key + 1, key_starts[word[i] + 1]):
-                if i > 0 and _gap(keys[other], line[i - 1]) < _gap(keys[key], line[i - 1]):
-                    key = other
-            line[i] = keys[key]
-        shapes[template] = normalise(resample_evenly(line, count))
+        shapes[template] = word_shape(letters[starts[template] : starts[template + 1]], keys, key_starts, count)
     return shapes
+
+
+@njit(cache=True, nogil=True)
+def word_shape(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count: int) -> np.ndarray:
+    """A word's polyline, resampled and normalised; of several keys it takes the one nearest to the last taken.
+
+    Shape: [m] letters -> [2 * count] float32.
+    """
+    line = np.empty((len(word), 2), dtype=np.float32)
+    for i in range(len(word)):
+        key = key_starts[word[i]]
+        for other in range(key + 1, key_starts[word[i] + 1]):
+            if i > 0 and _gap(keys[other], line[i - 1]) < _gap(keys[key], line[i - 1]):
+                key = other
+        line[i] = keys[key]
+    return normalise(resample_evenly(line, count))
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -116,26 +120,43 @@ def cost_tables(
         weights: the constants.
 
     Returns:
-        visits [A, n], of passing a letter at a point: its distance, and the finger's haste there;
-        strays [A, A, n], of a point on the stretch from one letter to another.
+        visits [A, n] from ``visit_costs``; strays [A, A, n] from ``stretch_costs``.
     """
-    n, size = len(path), len(key_starts) - 1
-    visits = np.empty((size, n), dtype=np.float32)
-    strays = np.full((size, size, n), FAR, dtype=np.float32)
+    size = len(key_starts) - 1
+    strays = np.empty((size, size, len(path)), dtype=np.float32)
+    for a in range(size):
+        for b in range(size):
+            stretch_costs(path, keys, key_starts, weights, a, b, strays[a, b])
+    return visit_costs(path, keys, key_starts, weights), strays
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def visit_costs(path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, weights: Weights) -> np.ndarray:
+    """What passing a letter at a point costs: its distance, and the finger's haste there. Shape: [A, n] float32."""
+    n = len(path)
+    visits = np.empty((len(key_starts) - 1, n), dtype=np.float32)
     frame = max(path[n - 1, 2] - path[0, 2], np.float32(1e-3)) / (n - 1)  # ms per point at the mean speed
     for i in range(n):
         before, after = max(i - 1, 0), min(i + 1, n - 1)
         speed = frame * (after - before) / max(path[after, 2] - path[before, 2], np.float32(1e-3))
         visits[:, i] = letter_distances(path[i], keys, key_starts) + weights.haste * min(speed, MAX_SPEED)
+    return visits
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def stretch_costs(
+    path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, weights: Weights, a: int, b: int, costs: np.ndarray
+) -> None:
+    """Write what a point costs on the stretch from letter ``a`` to letter ``b``, of their keys the best. Shape: [n]."""
+    n = len(path)
+    for i in range(n):
+        before, after = max(i - 1, 0), min(i + 1, n - 1)
         norm = max(_gap(path[after], path[before]), 1e-9)
         heading = ((path[after, 0] - path[before, 0]) / norm, (path[after, 1] - path[before, 1]) / norm)
-        for a in range(size):
-            for b in range(size):
-                for p in range(key_starts[a], key_starts[a + 1]):
-                    for q in range(key_starts[b], key_starts[b + 1]):
-                        cost = stray_cost(path[i], heading, keys[p], keys[q], weights)
-                        strays[a, b, i] = min(strays[a, b, i], cost)
-    return visits, strays
+        costs[i] = FAR
+        for p in range(key_starts[a], key_starts[a + 1]):
+            for q in range(key_starts[b], key_starts[b + 1]):
+                costs[i] = min(costs[i], stray_cost(path[i], heading, keys[p], keys[q], weights))
 
 
 @njit(cache=True, nogil=True, fastmath=True)

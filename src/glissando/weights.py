@@ -28,7 +28,7 @@ class Weights:
 
 
 def load_weights(weights: str | Path = "encoder") -> Weights:
-    """Find a model: a packaged name such as "encoder", or the path of an ``.onnx`` file with its ``.json`` beside it."""
+    """Find a model: a packaged name such as "encoder", or an ``.onnx`` file with its ``.json`` beside it."""
     name = str(weights)
     if isinstance(weights, Path) or name.endswith(".onnx"):
         path = Path(weights)
@@ -74,5 +74,5 @@ def _check(name: str, data: bytes, card_data: bytes) -> Weights:
         raise WeightsError(f"the JSON beside weights {name} has no sha256")
     digest = hashlib.sha256(data).hexdigest()
     if digest != card["sha256"]:
-        raise WeightsError(f"weights {name} are damaged: SHA-256 is {digest[:12]}..., expected {card['sha256'][:12]}...")
+        raise WeightsError(f"weights {name} are damaged: SHA-256 is {digest[:12]}..., not {card['sha256'][:12]}...")
     return Weights(name, data, card)

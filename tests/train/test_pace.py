@@ -1,6 +1,5 @@
 import pytest
-
-torch = pytest.importorskip("torch")
+import torch
 
 from glissando.train.batches import Batch
 from glissando.train.pace import PaceConfig, coarsen, even_out, pace, run_on, sample_pace
@@ -16,10 +15,11 @@ def walk(count=4, seed=0):
 
 def batch_of(path):
     count = len(path)
+    targets, rows = torch.tensor([[0, 1]]).expand(count, 2), torch.ones(count, dtype=torch.long)
     keys = torch.tensor([[0.2, 0.5, 0.05, 0.15], [0.8, 0.5, 0.05, 0.15], [0.0, 0.0, 0.0, 0.0]]).expand(count, 3, 4)
     mask = torch.tensor([True, True, False]).expand(count, 3)
     lengths = torch.full((count,), 2)
-    return Batch(path, keys, mask, torch.tensor([[0, 1]]).expand(count, 2), lengths, torch.ones(count, dtype=torch.long))
+    return Batch(path, keys, mask, targets, lengths, rows)
 
 
 def speeds(path, size=SIZE):

@@ -152,7 +152,9 @@ def with_aspect(layout: Layout, swipes: Sequence[Swipe]) -> Layout:
 
 def make_decoder(layout: Layout, targets: Sequence[str], options: EvaluationOptions) -> tuple[Decoder, frozenset[str]]:
     """A decoder for a layout, and the spellings its lexicon knew before any target was added."""
-    lexicon = load_lexicon(options.lexicon if options.lexicon is not None else options.language or layout.language or "en")
+    lexicon = load_lexicon(
+        options.lexicon if options.lexicon is not None else options.language or layout.language or "en"
+    )
     letters = frozenset(layout.letters)
     known = frozenset(lexicon.spell(letters))
     language = options.language or lexicon.language

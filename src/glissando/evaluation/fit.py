@@ -65,7 +65,7 @@ def _fit_linear(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool)
     if weights[0] <= 0:  # the evidence would count against a word: no ranking
         return scoring, np.inf
     values = dict(zip(terms, (weights[1:] / weights[0]).tolist(), strict=True))
-    rest = {name: 0.0 for name in TERMS[len(terms) :]}
+    rest = dict.fromkeys(TERMS[len(terms) :], 0.0)
     return replace(scoring, **values, **rest, temperature=float(1 / weights[0])), cost
 
 

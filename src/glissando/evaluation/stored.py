@@ -116,7 +116,7 @@ def tt1mm5(beams: StoredBeams, scoring: Scoring, min_examples: int = 5) -> dict[
         map5 = 100 * np.mean(precision[words] / count[words])
         f1 = 100 * np.mean(2 * right[words] / (count[words] + predicted[words]))
     else:
-        map5 = f1 = 0.0
+        map5 = f1 = np.float64(0.0)
     values = {"top1": top1, "top3": top3, "map5": map5, "macro_f1_5": f1, "tt1mm5": (top1 + top3 + map5 + f1) / 4}
     return {name: float(value) for name, value in values.items()}
 

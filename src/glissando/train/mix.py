@@ -101,7 +101,8 @@ class Mix:
         if self.frames is not None and self.pool.grids is not None:
             keys, mask, rows = (part[within * moved : (within + 1) * moved] for part in self.pool.grids)
             frames = self.frames[index[:moved]].long()
-            parts.append(rearrange(_slice(drawn, 0, moved), frames, keys, mask, rows, self.config.retime, self.config.turn))
+            carried = _slice(drawn, 0, moved)
+            parts.append(rearrange(carried, frames, keys, mask, rows, self.config.retime, self.config.turn))
         if self.pool.synthetic is not None:
             parts.append(_slice(self.pool.synthetic, within * self.shares.synthetic, self.shares.synthetic))
         mixed = parts[0] if len(parts) == 1 else Batch(*(torch.cat(part) for part in zip(*parts, strict=True)))
