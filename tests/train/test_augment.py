@@ -109,6 +109,23 @@ def test_an_upright_share_is_neither_flipped_nor_rotated():
     assert (drawn.x_scale[upright] < 1).any()
 
 
+def test_upright_keyboards_keep_left_left_and_top_on_top():
+    batch = make_batch(1000)
+    everything_turns = AugmentConfig(flip_x=1.0, flip_y=1.0, rotation=(90.0, 270.0), upright=1.0)
+    for config in (everything_turns, AugmentConfig(upright=1.0)):
+        moved = augment(batch, sample_parameters(batch, config, torch.Generator().manual_seed(3)))
+        q, p, z = (moved.keys[:, QWERTY.letters.index(letter), :2] for letter in "qpz")
+        assert (q[:, 0] < p[:, 0]).all()
+        assert (q[:, 1] < z[:, 1]).all()
+        # No more than shear: 5 % of the row's width, where a turn by three degrees would lift it as much.
+        assert ((q - p)[:, 1].abs() <= 0.05 * (p - q)[:, 0] + 1e-6).all()
+
+
+def test_without_an_upright_share_every_draw_may_turn():
+    drawn = sample_parameters(make_batch(4000), AugmentConfig(), torch.Generator().manual_seed(0))
+    assert (drawn.angle != 0).all()
+
+
 def one_key(x: float, y: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """A path of two points and a keyboard of one key at the first of them."""
     path = torch.tensor([[[x, 0.5], [y, 0.5]]])

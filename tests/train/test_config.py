@@ -1,7 +1,10 @@
+import json
+
 import pytest
 
 from glissando.errors import TrainingError
 from glissando.train.config import TrainConfig
+from glissando.train.pace import PaceConfig
 
 
 def test_defaults_are_the_reports_table():
@@ -9,6 +12,22 @@ def test_defaults_are_the_reports_table():
     assert (config.batch, config.epochs, config.learning_rate, config.floor_rate) == (1024, 120, 1e-3, 2e-5)
     assert (config.warm_up, config.weight_decay, config.clip, config.emission_weight) == (0.05, 1e-4, 1.0, 0.05)
     assert (config.beta1, config.beta2, config.ema, config.model.dropout) == (0.9, 0.999, 0.0, 0.1)
+
+
+def test_what_goes_beyond_the_report_is_off_unless_asked_for():
+    config = TrainConfig()
+    assert (config.augment.upright, config.rearranged, config.synthetic, config.extra_keys) == (0, 0, 0, 0)
+    assert (config.teachers, config.model.frames, config.word_power, config.pace) == ((), 32, 1.0, PaceConfig())
+    assert PaceConfig().evened == PaceConfig().coarse == PaceConfig().overshoot == 0
+
+
+def test_settings_beyond_the_report_are_read():
+    settings = ["augment.upright=0.7", "extra_keys=14", "retime=false", "distil=0.3", "graph=false", "pace.evened=0.2"]
+    config = TrainConfig().changed([*settings, 'teachers=["a.safetensors", "b.safetensors"]'])
+    assert (config.augment.upright, config.extra_keys, config.retime, config.distil) == (0.7, 14, False, 0.3)
+    assert (config.graph, config.pace) == (False, PaceConfig(evened=0.2))
+    assert config.teachers == ("a.safetensors", "b.safetensors")
+    assert TrainConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
 def test_settings_reach_nested_sections():
@@ -44,6 +63,15 @@ def test_json_and_back():
         ("augment.shear=0.5", r"augment\.shear must be a list"),
         ("model=3", "must be an object"),
         ("ema=1", r"ema must be in \[0, 1\)"),
+        ("extra_keys=-1", "extra_keys must be 0 or more"),
+        ("extra_keys=1.5", "extra_keys must be int"),
+        ("distil=1.5", r"distil must be a share, in \[0, 1\]"),
+        ("teachers=a.safetensors", "teachers must be a list, got 'a.safetensors'"),
+        ("teachers=[3]", "teachers must be str, got 3"),
+        ("retime=1", "retime must be bool, got 1"),
+        ("graph=yes", "graph must be bool, got 'yes'"),
+        ("augment.upright=2", r"augment\.upright is a probability, got 2"),
+        ("pace.even_out=1", r"no setting pace\.even_out; there are evened"),
     ],
 )
 def test_wrong_settings_say_what_they_need(setting, message):

@@ -165,6 +165,16 @@ def test_a_teacher_is_followed(pack, val, tmp_path):
     refused("has 32 frames, not 64", Files(pack, tmp_path / "wide"), config=toy.toy_config(**lesson, model=wide))
 
 
+def test_a_teacher_without_weight_teaches_nothing(pack, tmp_path):
+    teacher, alone, pupil = (Files(pack, tmp_path / name) for name in ("teacher", "alone", "pupil"))
+    train_encoder(toy.toy_config(steps=3, seed=5), teacher, device="cpu")
+    train_encoder(toy.toy_config(steps=4), alone, device="cpu")
+    train_encoder(toy.toy_config(steps=4, teachers=(str(teacher.encoder),), distil=0.0), pupil, device="cpu")
+    assert [line["loss"] for line in lines_of(pupil)] == pytest.approx([line["loss"] for line in lines_of(alone)])
+    one, two = load_state(alone.checkpoint)[0], load_state(pupil.checkpoint)[0]
+    torch.testing.assert_close(one["network/stem.weight"], two["network/stem.weight"])
+
+
 def test_snapshots_are_kept_aside(pack, tmp_path):
     config = toy.toy_config(epochs=3, batch=100, snapshot_every=1)
     train_encoder(config, Files(pack, tmp_path / "run"), device="cpu")

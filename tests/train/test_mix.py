@@ -10,6 +10,7 @@ from glissando.train.batches import Batch, Batches, Corpus
 from glissando.train.losses import needed_frames
 from glissando.train.mix import Mix, Shares, alignments, words_to_make
 from glissando.train.order import Order
+from glissando.train.pace import PaceConfig
 
 _SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
 toy = importlib.util.module_from_spec(_SPEC)
@@ -83,6 +84,25 @@ def test_rearranged_swipes_still_visit_their_keys(corpus):
     first = mixed.keys.gather(1, mixed.targets[:, :1, None].expand(-1, -1, 4))[:, 0]
     miss = (mixed.path[:, :, 0] - first[:, :2]).abs() / first[:, 2:]
     assert miss.max() < 1.0  # the finger starts on the first letter's new key
+
+
+def test_retiming_moves_carried_swipes_in_time_only(corpus):
+    timed, plain = (
+        batch_at(corpus, *make_mix(corpus, rearranged=0.5, retime=retime), 0)[1] for retime in (True, False)
+    )
+    assert torch.equal(timed.keys, plain.keys)
+    assert torch.equal(timed.path[:10], plain.path[:10])  # real rows
+    assert not torch.allclose(timed.path[10:], plain.path[10:], atol=0.01)
+    torch.testing.assert_close(timed.path[..., [0, -1]], plain.path[..., [0, -1]])
+
+
+def test_pace_changes_paths_and_nothing_else(corpus):
+    settings = {"rearranged": 0.25, "synthetic": 0.25}
+    plain = batch_at(corpus, *make_mix(corpus, **settings), 1)[1]
+    paced = batch_at(corpus, *make_mix(corpus, pace=PaceConfig(evened=1.0, coarse=1.0), **settings), 1)[1]
+    assert (paced.path != plain.path).flatten(1).any(1).all()
+    for name in ("keys", "mask", "targets", "lengths", "rows"):
+        assert torch.equal(getattr(paced, name), getattr(plain, name)), name
 
 
 def test_synthetic_swipes_are_on_the_corpus_layout_where_no_grid_is_wanted(corpus):
