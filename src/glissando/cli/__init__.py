@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from glissando.cli import bench, corpus, decode, demo, export, layouts, serve, train
+from glissando.cli import bench, corpus, decode, demo, export, layouts, serve, train, tune
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(decode.decode)
 app.command()(decode.evaluate)
 app.command()(layouts.layouts)
 app.command()(bench.bench)
+app.command()(tune.tune)
 app.command()(serve.serve)
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(train.app, name="train")

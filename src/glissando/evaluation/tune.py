@@ -1,124 +1,206 @@
 """Fit the constants of search and score to swipes: the report's two stages, with Optuna.
 
 Stage one finds the pruning constants that keep the most targets in the beam; stage two the scoring constants
-that rank them best (tt1mm5), on the beams of stage one.
+that rank them best (tt1mm5), on the beams of stage one. Every corpus counts the same, however large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, fields, replace
+from typing import Protocol
 
 import numpy as np
 
-from glissando.errors import CorpusError, MissingExtraError
+from glissando.errors import CorpusError, ScoringError
+from glissando.evaluation.fit import cross_entropy
 from glissando.evaluation.stored import StoredBeams, store_beams, tt1mm5
+from glissando.evaluation.study import Found, Plan, Progress, Range, Space, maximise
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
-from glissando.lexicon import typed_letters
+from glissando.lexicon import Lexicon, typed_letters
 from glissando.scoring import Scoring
 
-# Wide enough that no optimum seen so far lies on an edge.
-PRUNING_SPACE = {"pruning_exponent": (0.0, 1.0), "pruning_bonus": (0.0, 4.0)}
-SCORING_SPACE = {"length_exponent": (-0.5, 1.2), "frequency_weight": (0.0, 0.15), "length_bonus": (-1.0, 6.0)}
+# Wide enough that no optimum seen so far lies on an edge; where one does, the search widens its range.
+PRUNING_SPACE: Space = {"pruning_exponent": Range(-0.5, 1.5), "pruning_bonus": Range(-1.0, 4.0)}
+SCORING_SPACE: Space = {
+    "length_exponent": Range(-0.5, 1.5),
+    "frequency_weight": Range(-0.02, 0.15),
+    "length_bonus": Range(-2.0, 6.0),
+}
+FURTHER_SPACE: Space = {  # constants beyond equation 3
+    "frequency_floor": Range(0.0, 150.0, lowest=0.0, highest=255.0),
+    "location_weight": Range(-1.0, 10.0),
+    "shape_weight": Range(-2.0, 25.0),
+}
+SHARK2_SPACE: Space = {"location_weight": Range(0.0, 40.0), "frequency_weight": Range(-0.02, 0.25)}
+
+PRUNING_TRIALS = 50  # the report's
+SCORING_TRIALS = 3000
+BATCH = 50  # scoring trials between two looks at a shared study; they take milliseconds
 
 MIN_SWIPES = 100  # fewer say little about five constants
+TEMPERATURES = np.geomspace(0.1, 10.0, 81)
 
-Progress = Callable[[int, int], None]
+
+class Searchable(Protocol):
+    """Swipes whose beams can be had for any pruning constants: a TuningSet or a TuningCorpus."""
+
+    def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
+        """Search every swipe."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class TuningSet:
-    """Swipes of one corpus, encoded once: a keyboard, its log-emissions and the letters meant.
+    """Swipes on one layout, encoded once: a keyboard, its log-emissions and the letters meant.
 
     Attributes:
         keyboard: decodes them.
+        gestures: the n swipes.
         log_probs: [n, T, L + 1] log-emissions over the layout's letters.
         targets: n strings of typed letters.
     """
 
     keyboard: Keyboard
+    gestures: tuple[Gesture, ...]
     log_probs: np.ndarray
     targets: tuple[str, ...]
 
     @classmethod
     def encode(cls, keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str]) -> TuningSet:
         """Run the encoder over swipes whose words are known."""
-        if len(gestures) < MIN_SWIPES:
-            raise CorpusError(f"tuning needs at least {MIN_SWIPES} usable swipes, got {len(gestures)}")
         letters = frozenset(keyboard.layout.letters)
-        typed = tuple("".join(typed_letters(word, letters)) for word in words)
-        missing = sorted({target for target in typed if not _has_word(keyboard, target)})
-        if missing:
-            raise CorpusError(
-                f"{len(missing)} of the words meant are not in lexicon {keyboard.lexicon.name} "
-                f"({', '.join(missing[:3])}, ...): they cannot be ranked; --add-targets puts them in"
-            )
-        return cls(keyboard, keyboard.letter_log_probs(gestures), typed)
+        targets = tuple("".join(typed_letters(word, letters)) for word in words)
+        check_known(targets, keyboard.lexicon, letters)
+        return cls(keyboard, tuple(gestures), keyboard.letter_log_probs(gestures), targets)
 
-    def beams(self, scoring: Scoring) -> StoredBeams:
-        """Search every swipe with these pruning constants."""
-        keyboard = Keyboard(
-            self.keyboard.layout, self.keyboard.lexicon, self.keyboard.encoder, scoring, self.keyboard.width
+    def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
+        """Search every swipe with these pruning constants; ``measured`` adds the distances of geometry.py."""
+        asked = replace(scoring, location_weight=1.0) if measured else scoring  # any weight makes it measure
+        trie = self.keyboard.trie  # built once; the copy keeps it
+        keyboard = copy(self.keyboard)
+        keyboard.scoring = asked
+        found = keyboard.hypotheses(self.log_probs)
+        distances = keyboard.distances(self.gestures, found) if measured else None
+        return store_beams(found, trie, keyboard.lexicon.frequencies, self.targets, distances)
+
+
+@dataclass(frozen=True, eq=False)
+class TuningCorpus:
+    """The swipes of one corpus, a set for every layout they were made on."""
+
+    name: str
+    parts: tuple[TuningSet, ...]
+
+    def __post_init__(self) -> None:
+        check_enough(self.name, sum(len(part.targets) for part in self.parts))
+
+    def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
+        """Search every swipe; words meant on several layouts count together."""
+        return join_beams([part.beams(scoring, measured) for part in self.parts], [part.targets for part in self.parts])
+
+
+def check_enough(name: str, swipes: int) -> None:
+    """Refuse to tune on a handful."""
+    if swipes < MIN_SWIPES:
+        raise CorpusError(f"{name}: tuning needs at least {MIN_SWIPES} usable swipes, got {swipes}")
+
+
+def check_known(targets: Sequence[str], lexicon: Lexicon, letters: frozenset[str]) -> None:
+    """Refuse to tune on words that cannot be ranked."""
+    missing = sorted(set(targets).difference(lexicon.spell(letters)))
+    if missing:
+        raise CorpusError(
+            f"{len(missing):,} of the {len(set(targets)):,} words meant are not in lexicon {lexicon.name} "
+            f"({', '.join(missing[:3])}, ...) and cannot be ranked; --add-targets puts them in"
         )
-        hypotheses = keyboard.hypotheses(self.log_probs)
-        return store_beams(hypotheses, self.keyboard.trie, self.keyboard.lexicon.frequencies, self.targets)
+
+
+def join_beams(parts: Sequence[StoredBeams], targets: Sequence[Sequence[str]]) -> StoredBeams:
+    """Lay stored beams end to end, the spellings that several of them meant made one.
+
+    Args:
+        parts: the beams of each part.
+        targets: what each part's swipes meant, as ``store_beams`` was given it.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    number = {typed: index for index, typed in enumerate(dict.fromkeys(typed for part in targets for typed in part))}
+    renumbered = [np.array([number[typed] for typed in dict.fromkeys(part)] + [-1], np.int32) for part in targets]
+    starts = np.cumsum([0] + [len(part.log_probs) for part in parts])
+    joined = {
+        "offsets": np.concatenate(
+            [part.offsets[:-1] + start for part, start in zip(parts, starts[:-1], strict=True)] + [starts[-1:]]
+        ),
+        "places": np.concatenate(
+            [np.where(part.places >= 0, part.places + s, -1) for part, s in zip(parts, starts[:-1], strict=True)]
+        ),
+        # -1, nobody's spelling, reads the last entry, which is -1.
+        "spellings": np.concatenate([new[part.spellings] for part, new in zip(parts, renumbered, strict=True)]),
+        "targets": np.concatenate([new[part.targets] for part, new in zip(parts, renumbered, strict=True)]),
+    }
+    for field in fields(StoredBeams):  # the rest is one row per hypothesis
+        if field.name not in joined:
+            joined[field.name] = np.concatenate([getattr(part, field.name) for part in parts])
+    return StoredBeams(**joined)
+
+
+def choose_constants(names: Sequence[str]) -> Space:
+    """The ranges of some scoring constants; an error lists those there are."""
+    known = {**SCORING_SPACE, **FURTHER_SPACE}
+    for name in names:
+        if name not in known:
+            raise ScoringError(f"no scoring constant {name!r} to tune; there are {', '.join(known)}")
+    return {name: known[name] for name in dict.fromkeys(names)}
+
+
+def recall(sets: Sequence[Searchable], scoring: Scoring) -> float:
+    """Share of swipes whose target is in the beam, in percent, the mean over the corpora."""
+    return float(np.mean([part.beams(scoring).recall for part in sets]))
+
+
+def quality(beams: Sequence[StoredBeams], scoring: Scoring) -> float:
+    """tt1mm5 in percent, the mean over the corpora."""
+    return float(np.mean([tt1mm5(part, scoring)["tt1mm5"] for part in beams]))
+
+
+def search_pruning(sets: Sequence[Searchable], scoring: Scoring, plan: Plan, progress: Progress | None = None) -> Found:
+    """Stage one: the pruning constants with the highest recall."""
+    start = {name: getattr(scoring, name) for name in plan.space}
+    return maximise(lambda choice: recall(sets, replace(scoring, **choice)), plan, start, progress)
+
+
+def search_scoring(
+    beams: Sequence[StoredBeams], scoring: Scoring, plan: Plan, progress: Progress | None = None
+) -> Found:
+    """Stage two: the scoring constants with the highest tt1mm5."""
+    start = {name: getattr(scoring, name) for name in plan.space}
+    return maximise(lambda choice: quality(beams, replace(scoring, **choice)), plan, start, progress)
 
 
 def tune_pruning(
-    sets: Sequence[TuningSet], scoring: Scoring, trials: int = 50, seed: int = 0, progress: Progress | None = None
+    sets: Sequence[Searchable], scoring: Scoring, trials: int = 50, seed: int = 0, progress: Progress | None = None
 ) -> Scoring:
-    """Stage one: the pruning constants with the highest recall, every corpus counting the same."""
-
-    def recall(choice: dict[str, float]) -> float:
-        return float(np.mean([part.beams(replace(scoring, **choice)).recall for part in sets]))
-
-    start = {name: getattr(scoring, name) for name in PRUNING_SPACE}
-    return replace(scoring, **_maximise(recall, PRUNING_SPACE, start, trials, seed, progress))
+    """Stage one in memory: ``scoring`` with the best pruning constants."""
+    return replace(scoring, **search_pruning(sets, scoring, Plan(PRUNING_SPACE, trials, seed), progress).best)
 
 
 def tune_scoring(
     beams: Sequence[StoredBeams], scoring: Scoring, trials: int = 3000, seed: int = 0, progress: Progress | None = None
 ) -> Scoring:
-    """Stage two: the scoring constants with the highest tt1mm5, every corpus counting the same."""
-
-    def quality(choice: dict[str, float]) -> float:
-        return float(np.mean([tt1mm5(part, replace(scoring, **choice))["tt1mm5"] for part in beams]))
-
-    start = {name: getattr(scoring, name) for name in SCORING_SPACE}
-    return replace(scoring, **_maximise(quality, SCORING_SPACE, start, trials, seed, progress))
+    """Stage two in memory: ``scoring`` with the best scoring constants."""
+    plan = Plan(SCORING_SPACE, trials, seed, batch=BATCH)
+    return replace(scoring, **search_scoring(beams, scoring, plan, progress).best)
 
 
-def _maximise(
-    objective: Callable[[dict[str, float]], float],
-    space: dict[str, tuple[float, float]],
-    start: dict[str, float],
-    trials: int,
-    seed: int,
-    progress: Progress | None,
-) -> dict[str, float]:
-    """Search a box with a tree-structured Parzen estimator, beginning at ``start``."""
-    try:
-        import optuna
-    except ImportError:
-        raise MissingExtraError("tuning needs optuna: pip install 'glissando[train]'") from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=min(50, max(trials // 4, 1)))
-    study = optuna.create_study(direction="maximize", sampler=sampler)
-    study.enqueue_trial(start)
+def fit_temperature(beams: Sequence[StoredBeams], scoring: Scoring) -> Scoring:
+    """The temperature under which the targets are likeliest, so that probabilities keep their meaning."""
 
-    def trial_value(trial: optuna.Trial) -> float:
-        return objective({name: trial.suggest_float(name, *bounds) for name, bounds in space.items()})
+    def cost(temperature: float) -> float:
+        return float(np.mean([cross_entropy(part, replace(scoring, temperature=temperature)) for part in beams]))
 
-    def report(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
-        if progress:
-            progress(trial.number + 1, trials)
-
-    study.optimize(trial_value, n_trials=trials, callbacks=[report])
-    return dict(study.best_params)
-
-
-def _has_word(keyboard: Keyboard, typed: str) -> bool:
-    """Whether the keyboard's lexicon holds a word typed so."""
-    node = keyboard.trie.find(typed)
-    return node > 0 and bool(keyboard.trie.endings[node + 1] > keyboard.trie.endings[node])
+    coarse = min(TEMPERATURES[::8], key=cost)
+    near = TEMPERATURES[(coarse / 2 < TEMPERATURES) & (coarse * 2 > TEMPERATURES)]
+    return replace(scoring, temperature=float(min(near, key=cost)))

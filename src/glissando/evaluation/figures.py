@@ -1,0 +1,95 @@
+"""Pictures of a tuning: how the search went, and how sharply the optimum stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glissando.errors import MissingExtraError
+from glissando.evaluation.study import Found, Objective, Progress
+
+FORMATS = ("png", "svg")
+INK, BLUE, GREY = "#222222", "#1f5fa8", "#b8bec6"
+NEAR = 3.0  # points below the best that the pictures show; what is worse is bad, no matter how bad
+
+
+def response(
+    found: Found, objective: Objective, points: int = 61, progress: Progress | None = None
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """What the objective is when one constant moves across its range and the others stay at the optimum.
+
+    Returns:
+        Constant to (places [points + 1], values [points + 1]); the optimum is one of the places.
+    """
+    curves = {}
+    for done, (name, end) in enumerate(found.space.items()):
+        places = np.sort(np.append(np.linspace(end.low, end.high, points), found.best[name]))
+        values = []
+        for place in places:
+            values.append(objective({**found.best, name: float(place)}))
+            if progress:
+                progress(done * len(places) + len(values), len(found.space) * len(places))
+        curves[name] = places, np.array(values)
+    return curves
+
+
+def draw_history(found: Found, measure: str, path: Path) -> list[Path]:
+    """The value of every trial and the best so far, as PNG and SVG; ``path`` has no suffix."""
+    figure, axes = _figure(1, 6.4)
+    values = np.array([point.value for point in found.history])
+    best = np.maximum.accumulate(values)
+    numbers = np.arange(1, len(values) + 1)
+    axes[0].scatter(numbers, values, s=5, color=GREY, linewidths=0, label="trial", rasterized=True)
+    axes[0].step(numbers, best, color=BLUE, linewidth=1.6, where="post", label="best so far")
+    axes[0].set_ylim(_floor(values), best[-1] + 0.05 * (best[-1] - _floor(values)))
+    axes[0].set(xlabel="trial", ylabel=measure, title=f"{len(values):,} trials; best {best[-1]:.2f}")
+    axes[0].legend(frameon=False, loc="lower right")
+    return _save(figure, path)
+
+
+def draw_response(
+    found: Found, curves: dict[str, tuple[np.ndarray, np.ndarray]], measure: str, path: Path
+) -> list[Path]:
+    """The curves of ``response``, one picture per constant, as PNG and SVG; ``path`` has no suffix."""
+    figure, axes = _figure(len(curves), 3.2)
+    bottom = _floor(np.concatenate([values for _, values in curves.values()]))
+    for one, (name, (places, values)) in zip(axes, curves.items(), strict=True):
+        one.plot(places, values, color=BLUE, linewidth=1.6)
+        one.axvline(found.best[name], color=INK, linewidth=0.8, linestyle=":")
+        one.plot([found.best[name]], [found.value], "o", color=INK, markersize=4)
+        one.set(xlabel=name.replace("_", " "), title=f"{found.best[name]:.4g}")
+        one.set_ylim(bottom, found.value + 0.05 * (found.value - bottom))
+    axes[0].set_ylabel(measure)
+    return _save(figure, path)
+
+
+def _floor(values: np.ndarray) -> float:
+    """The lowest value a picture shows."""
+    best = float(values.max())
+    return max(float(values.min()), best - NEAR) - 0.02
+
+
+def _figure(count: int, width: float) -> tuple[Any, Sequence[Any]]:
+    """An empty picture with axes side by side."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("pictures need matplotlib: pip install 'glissando[plot]'") from None
+    figure = Figure(figsize=(max(width * count, 4.0), 3.4), layout="constrained")
+    FigureCanvasAgg(figure)  # draws without a display
+    axes = list(figure.subplots(1, count, squeeze=False, sharey=True)[0])
+    for one in axes:
+        one.spines[["top", "right"]].set_visible(False)
+        one.title.set_fontsize(10)
+    return figure, axes
+
+
+def _save(figure: Any, path: Path) -> list[Path]:
+    files = [path.with_name(f"{path.name}.{suffix}") for suffix in FORMATS]
+    for file in files:
+        figure.savefig(file, dpi=150)
+    return files
