@@ -29,7 +29,7 @@ def test_made_up_swipes_and_the_table(tiny_weights, monkeypatch):
     result = run("bench", "--language", "vi", "--weights", tiny_weights, "--count", 3)
     assert result.code == 0, result.err
     assert "3 swipes, beam 100" in result.out
-    for step in ("resample", "encoder", "search", "rank", "end to end"):
+    for step in ("resample", "encoder", "search", "geometry", "rank", "end to end"):
         assert step in result.out
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glissando
-from glissando.evaluation.bench import Timing, benchmark
+from glissando.evaluation.bench import STEPS, Timing, benchmark
 from glissando.gesture import Gesture
 from glissando.layout import load_layout
 from glissando.synth import swipe
@@ -81,7 +81,7 @@ def test_the_benchmark_hangs_together(tiny_weights, count):
     assert (result.swipes, result.spellings, result.beam) == (count, 3, 20)
     assert result.recall == 100  # a beam of 20 holds all three
     assert calls == [(done, count) for done in range(1, count + 1)]
-    for name in ("resample", "encoder", "search", "rank", "end_to_end"):
+    for name in STEPS:
         timing = getattr(result, name)
         assert isinstance(timing, Timing)
         assert 0 < timing.p50 <= timing.p95

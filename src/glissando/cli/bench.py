@@ -93,13 +93,14 @@ def _print_table(result: Benchmark) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from glissando.evaluation.bench import STEPS
+
     title = f"{result.swipes:,} swipes, beam {result.beam}, {result.spellings:,} spellings, one thread"
     table = Table(title=title, title_justify="left")
     table.add_column("step")
     for column in ("p50 ms", "p95 ms"):
         table.add_column(column, justify="right")
-    steps = ("resample", "encoder", "search", "rank", "end_to_end", "flashlight", "flashlight_word")
-    for name in steps:
+    for name in (*STEPS, "flashlight", "flashlight_word"):
         timing = getattr(result, name)
         if timing:
             table.add_row(name.replace("_", " "), f"{timing.p50:.3f}", f"{timing.p95:.3f}")

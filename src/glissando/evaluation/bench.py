@@ -15,6 +15,7 @@ from glissando.gesture import Gesture, resample_batch
 from glissando.keyboard import Keyboard
 from glissando.lexicon import typed_letters
 
+STEPS = ("resample", "encoder", "search", "geometry", "rank", "end_to_end")
 WARM_UP = 20  # runs that do not count
 TOKENS = 25  # flashlight-text's beam_size_token
 THRESHOLD = 50.0  # its beam_threshold, the default of torchaudio, by which most people meet it
@@ -37,7 +38,7 @@ class Benchmark:
         swipes: how many were decoded.
         spellings: size of the trie's vocabulary.
         beam: hypotheses kept by both searches.
-        resample, encoder, search, rank, end_to_end: our steps, one thread.
+        resample, encoder, search, geometry, rank, end_to_end: our steps, one thread.
         flashlight: flashlight-text's LexiconDecoder on the same emissions, None where it is not installed.
         flashlight_word: the same, confined to one word per swipe, which it does not do by itself.
         speedup, speedup_word: the median of each over our search's.
@@ -50,6 +51,7 @@ class Benchmark:
     resample: Timing
     encoder: Timing
     search: Timing
+    geometry: Timing
     rank: Timing
     end_to_end: Timing
     flashlight: Timing | None
@@ -90,7 +92,8 @@ def benchmark(
         paths = _timed(spent, "resample", resample_batch, [gesture])
         _timed(spent, "encoder", keyboard.encoder.run, paths, keyboard.layout.centres)
         found = _timed(spent, "search", search, emissions, keyboard.trie, **keyboard._search_options)
-        _timed(spent, "rank", keyboard.rank, found, 0, 5)
+        far = _timed(spent, "geometry", keyboard.distances, [gesture], found)
+        _timed(spent, "rank", keyboard.rank, found, 0, 5, far)
         _timed(spent, "end_to_end", keyboard.decode, gesture)
         spelled = {name: _timed(spent, name, rival.decode, emissions) for name, rival in rivals.items()}
         if i < 0:
@@ -124,7 +127,7 @@ def _summary(keyboard: Keyboard, spent: dict[str, list[float]], recall: dict[str
         swipes=len(spent["search"]),
         spellings=int(np.count_nonzero(np.diff(keyboard.trie.endings))),
         beam=keyboard.width,
-        **{name: timings[name] for name in ("resample", "encoder", "search", "rank", "end_to_end")},
+        **{name: timings[name] for name in STEPS},
         flashlight=timings.get("flashlight"),
         flashlight_word=timings.get("flashlight_word"),
         speedup=ratio.get("flashlight"),
