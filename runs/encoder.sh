@@ -4,7 +4,7 @@
 #     runs/encoder.sh [DIRECTORY]          # the run's files; build/encoder by default
 #
 # Needs the swipes of GLISSANDO_DATA (docs/data.md), a GPU with Triton, and glissando[train,export].
-# Cost: two minutes of one H200, about 23 million swipes at 215,000 a second; packing before it takes 15 s of one CPU
+# Cost: two minutes of one H200, 22.8 million swipes at 215,000 a second; packing before it takes 15 s of one CPU
 # core, exporting and evaluating after it a minute or two. The budget is time, so a slower GPU sees fewer swipes:
 # there set STEPS=11000, which is as many. Seeds fix the batches, not the last bits of a GPU's sums: another run
 # differs by some tenths of a point. To ship the result, copy encoder.onnx and encoder.json to src/glissando/assets/weights.
@@ -17,11 +17,13 @@ out=${1:-build/encoder}
 
 settings=(
     batch=2048 learning_rate=2e-3
-    epochs=100000 max_seconds=120              # the clock ends the schedule, not the epochs
-    rearranged=0.4 extra_keys=14               # carried to random grids of 26 to 40 keys
+    epochs=100000 max_seconds=120 # the clock ends the schedule, not the epochs
+    rearranged=0.4 extra_keys=14  # carried to random grids of 26 to 40 keys
     augment.upright=0.7
+    word_power=0.7
     model.frames=64
-    graph=true ctc=triton                      # speed only; the losses are the same without
+    graph=true ctc=triton # speed only; the losses are the same without
+    log_every=200 validate_every=200
 )
 if [ -n "${STEPS:-}" ]; then settings+=(steps="$STEPS" max_seconds=0); fi
 

@@ -66,17 +66,18 @@ def test_the_json_says_how_the_weights_came_about(encoder, exported):
     assert card["metrics"] == EXTRA["metrics"]
     assert card["provenance"]["note"] == "made for a test"
     assert card["provenance"]["corpus"] == "digest"
-    assert card["provenance"]["config"]["batch"] == 7
+    assert card["provenance"]["settings"]["batch"] == 7
 
 
 def test_the_json_names_files_but_no_directories(exported):
-    config = load_weights(exported[0]).card["provenance"]["config"]
-    assert (config["teachers"], config["synthetic_words"]) == (["first.safetensors"], "en.txt")
+    settings = load_weights(exported[0]).card["provenance"]["settings"]
+    assert (settings["teachers"], settings["synthetic_words"]) == (["first.safetensors"], "en.txt")
     assert "private" not in exported[0].with_suffix(".json").read_text(encoding="utf-8")
 
 
 def test_the_command_says_what_it_wrote(encoder, exported):
     parameters = sum(parameter.numel() for parameter in encoder.parameters())
+    assert load_weights(exported[0]).card["parameters"] == parameters
     assert exported[1].strip().endswith(f"MB, {parameters:,} parameters")
 
 

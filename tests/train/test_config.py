@@ -1,10 +1,12 @@
 import json
+from pathlib import Path
 
 import pytest
 
 from glissando.errors import TrainingError
 from glissando.train.config import TrainConfig
 from glissando.train.pace import PaceConfig
+from glissando.weights import load_weights
 
 
 def test_defaults_are_the_reports_table():
@@ -82,3 +84,11 @@ def test_wrong_settings_say_what_they_need(setting, message):
 def test_shares_must_leave_room():
     with pytest.raises(TrainingError, match="together with rearranged"):
         TrainConfig(rearranged=0.7, synthetic=0.4)
+
+
+def test_the_script_of_the_shipped_weights_has_the_settings_they_were_trained_with():
+    script = (Path(__file__).parents[2] / "runs" / "encoder.sh").read_text(encoding="utf-8")
+    block = script.split("settings=(\n", 1)[1].split("\n)", 1)[0]
+    settings = [setting for line in block.splitlines() for setting in line.split("#")[0].split()]
+    shipped = load_weights("encoder").card["provenance"]["settings"]
+    assert TrainConfig().changed(settings) == TrainConfig.from_dict(shipped)

@@ -48,25 +48,26 @@ def onnx(
         raise WeightsError(f"the file to write must end in .onnx, got {output}")
     encoder, extra = load_encoder(checkpoint)
     export_encoder(encoder, output)
+    parameters = sum(parameter.numel() for parameter in encoder.parameters())
     card = {
         "config": encoder.config.to_dict(),
+        "parameters": parameters,
         "provenance": _provenance(extra, note),
         "metrics": extra.get("metrics", {}),
     }
     write_card(output, card)
-    typer.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {_parameters(encoder):,} parameters")
+    typer.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {parameters:,} parameters")
 
 
 def _provenance(extra: dict[str, Any], note: str | None) -> dict[str, Any]:
     """How the weights came about, fit to be published: files are named, their directories are not."""
-    training = dict(extra.get("training", {}))
-    if config := dict(training.get("config", {})):
-        config["teachers"] = [Path(file).name for file in config.get("teachers", ())]
-        config["synthetic_words"] = Path(config.get("synthetic_words", "")).name
-        training["config"] = config
-    return {**({"note": note} if note else {}), **training}
-
-
-def _parameters(encoder: Any) -> int:
-    """How many numbers were trained."""
-    return sum(parameter.numel() for parameter in encoder.parameters())
+    found: dict[str, Any] = {"note": note} if note else {}
+    training = extra.get("training", {})
+    if "corpus" in training:
+        found["corpus"] = training["corpus"]
+    if "config" in training:
+        settings = dict(training["config"])
+        settings["teachers"] = [Path(file).name for file in settings.get("teachers", ())]
+        settings["synthetic_words"] = Path(settings.get("synthetic_words", "")).name
+        found["settings"] = settings
+    return found
