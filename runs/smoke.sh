@@ -6,7 +6,7 @@
 #     runs/smoke.sh
 #
 # Cost: two CPU cores, no GPU, no download, 5 MB in a temporary directory.
-# Duration: 81 s on two cores that other work shared (load 4.6), 42 s of it CPU time; training takes 25 s, exporting 15 s.
+# Duration: 81 to 101 s on two cores that other work shared (load 5 to 7), 43 s of it CPU time; half a minute is training.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -x .venv/bin/glissando ] && PATH="$PWD/.venv/bin:$PATH"
