@@ -152,14 +152,3 @@ def test_nothing_to_evaluate_is_an_error(tmp_path):
     path.write_bytes(lines([row("hello", key_dist_max=9)]))
     with pytest.raises(CorpusError, match="every swipe was filtered out"):
         evaluate([path], replace(SHARK2, max_key_distance=2.0))
-
-
-@pytest.mark.data
-def test_shark2_reads_real_swipes(data):
-    options = EvaluationOptions(
-        method="shark2", lexicon=data / "wordlists" / "en_wordlist.combined.gz", add_targets=True,
-        max_key_distance=2.0, limit=150,
-    )  # fmt: skip
-    result = evaluate([data / "swipes" / "how_we_swipe_val.jsonl.gz"], options)
-    assert result.overall.n == 150
-    assert result.overall.top1 > 65  # 75 on all of them
