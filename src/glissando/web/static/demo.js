@@ -81,8 +81,11 @@ const request = (points, more = {}) => ({ points, layout: asked(state.layout), l
 
 // The first swipe on a keyboard should not wait for it to be made.
 async function warm() {
+  const { layout, language } = state;
+  delete $("#pad").dataset.ready;
   try {
     await call("/api/decode", { method: "POST", body: request([[0.5, 0.5, 0]], { k: 1 }), timeout: 60000 });
+    if (layout === state.layout && language === state.language) $("#pad").dataset.ready = "";
   } catch (error) { toast(error.message); }
 }
 
