@@ -17,6 +17,7 @@ from glissando.errors import GlissandoError, MissingExtraError
 FORMS = "sqlite:///FILE, journal:///FILE or postgresql://USER@HOST/DATABASE (four slashes for an absolute path)"
 SQLITE_WAIT = 60  # seconds for another worker's write
 ATTEMPTS = 5  # several workers may make the tables of one file at the same time; one of them wins
+MADE_BY_ANOTHER = ("already exists", "unique", "duplicate", "database is locked")  # what the others are told
 CAREFUL = 20  # batches before the end, from which on every write is preceded by a count
 
 
@@ -132,7 +133,8 @@ def _open_database(url: str, engine: dict[str, Any]) -> Any:
         try:
             storage = optuna.storages.RDBStorage(url, engine_kwargs={**engine, "pool_pre_ping": True})
         except (ImportError, OSError, SQLAlchemyError, optuna.exceptions.OptunaError) as error:
-            if attempt + 1 < ATTEMPTS and "exist" in str(error).lower() + str(error.__cause__).lower():
+            said = f"{error} {error.__cause__}".lower()
+            if attempt + 1 < ATTEMPTS and any(sign in said for sign in MADE_BY_ANOTHER):
                 time.sleep(0.2 * (attempt + 1))
                 continue
             raise _unreachable(url, error) from None

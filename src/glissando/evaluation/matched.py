@@ -14,7 +14,7 @@ import numpy as np
 
 from glissando.evaluation.stored import StoredBeams
 from glissando.evaluation.study import Found, Plan, Progress, maximise
-from glissando.evaluation.tune import check_enough, check_known, join_beams, quality
+from glissando.evaluation.tune import check_enough, check_known, join_beams, one_thread, quality
 from glissando.gesture import Gesture, as_gesture
 from glissando.lexicon import typed_letters
 from glissando.scoring import Scoring
@@ -93,7 +93,8 @@ def search_shark2(
     def reached(choice: dict[str, float]) -> float:
         return quality(beams, as_scoring(replace(constants, **choice)))  # type: ignore[arg-type]
 
-    return maximise(reached, plan, start, progress)
+    with one_thread():
+        return maximise(reached, plan, start, progress)
 
 
 def _store(part: MatchedSet, progress: Callable[[int], None] | None) -> StoredBeams:

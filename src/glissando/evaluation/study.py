@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EDGE = 0.02  # an optimum within this share of the range from its end may lie beyond it
 MAX_WIDENINGS = 8  # a range 256 times as wide is no oversight: the response is flat
-EXTRA = 4  # a widened search makes 1 / EXTRA of its trials again
+EXTRA = 2  # a widened search makes 1 / EXTRA of its trials again
 
 STARTUP = 50  # trials at random before the estimator begins
 
@@ -195,7 +195,7 @@ class _Proposer:
         sampled, chosen = np.random.SeedSequence(seed).generate_state(2)
         # Several constants at once: length bonus and exponent depend on each other.
         sampler = optuna.samplers.TPESampler(
-            seed=int(sampled), multivariate=True, n_startup_trials=min(STARTUP, max(plan.trials // EXTRA, 1))
+            seed=int(sampled), multivariate=True, n_startup_trials=min(STARTUP, max(plan.trials // 4, 1))
         )
         self._study = optuna.create_study(direction="maximize", sampler=sampler)
         self._space: dict[str, Any] = {

@@ -6,11 +6,13 @@ that rank them best (tt1mm5), on the beams of stage one. Every corpus counts the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
+import numba
 import numpy as np
 
 from glissando.errors import CorpusError, ScoringError
@@ -177,7 +179,19 @@ def search_scoring(
 ) -> Found:
     """Stage two: the scoring constants with the highest tt1mm5."""
     start = {name: getattr(scoring, name) for name in plan.space}
-    return maximise(lambda choice: quality(beams, replace(scoring, **choice)), plan, start, progress)
+    with one_thread():
+        return maximise(lambda choice: quality(beams, replace(scoring, **choice)), plan, start, progress)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Rank on one thread: it takes less than a millisecond, and threads that wait for work would take a core away."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def tune_pruning(
