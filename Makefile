@@ -9,8 +9,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 help:  ## say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
-demo: $(VENV)/base  ## install the base (no torch) and decode swipes in the terminal
+demo: $(VENV)/base  ## install what decoding and the web page need (no torch), decode some swipes, start the keyboard
 	@$(BIN)/glissando demo
+	@$(BIN)/glissando serve
 
 setup: $(VENV)/dev  ## install everything that tests and training need
 
@@ -25,14 +26,14 @@ lint: $(VENV)/dev  ## ruff, mypy and the contract between the modules
 
 $(VENV)/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -e .
+	$(PIP) -e '.[web]'
 	touch $@
 
 # torch first and pinned: a range would pull the CUDA build, gigabytes that no test uses.
 $(VENV)/dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch==2.13.0
-	$(PIP) -e '.[train,export,fetch,dev]'
+	$(PIP) -e '.[train,export,web,fetch,dev]'
 	touch $@ $(VENV)/base
 
 clean:  ## remove what was installed and cached here

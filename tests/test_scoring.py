@@ -23,6 +23,11 @@ def test_the_floor_and_the_distances_by_hand():
     assert not Scoring().geometric
 
 
+def test_whole_numbers_do_not_wrap_among_the_bytes():
+    scores = score_words(np.array([0.0]), np.array([8], np.uint8), np.array([200], np.uint8), Scoring(0, 2, 50))
+    assert scores.tolist() == [2 * 200 + 50 * 8]
+
+
 def test_softmax_sums_to_one_and_temperature_flattens():
     sharp, flat = softmax([3.0, 1.0, -900.0]), softmax([3.0, 1.0, -900.0], temperature=10)
     assert sharp.sum() == pytest.approx(1)

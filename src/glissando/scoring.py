@@ -63,6 +63,7 @@ class Scoring:
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise ScoringError(f"scoring constant {field.name} must be a finite number, got {value!r}")
+            object.__setattr__(self, field.name, float(value))  # a whole number would wrap among the bytes
         if self.temperature <= 0:
             raise ScoringError(f"scoring constant temperature must be positive, got {self.temperature}")
 

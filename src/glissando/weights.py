@@ -34,11 +34,10 @@ def load_weights(weights: str | Path = "encoder") -> Weights:
         path = Path(weights)
         return _check(name, _read(path), _read(path.with_suffix(".json")))
     folder = resources.files("glissando") / "assets" / "weights"
-    file = folder / f"{name}.onnx"
-    if not file.is_file():
-        known = packaged_weights()
-        raise WeightsError(f"no weights {name!r}; packaged are {', '.join(known) or 'none'}; a file must end in .onnx")
-    return _check(name, file.read_bytes(), (folder / f"{name}.json").read_bytes())
+    if name not in packaged_weights():
+        known = ", ".join(packaged_weights()) or "none"
+        raise WeightsError(f"no weights {name!r}; packaged are {known}; a file must end in .onnx")
+    return _check(name, (folder / f"{name}.onnx").read_bytes(), (folder / f"{name}.json").read_bytes())
 
 
 def packaged_weights() -> tuple[str, ...]:
@@ -46,7 +45,9 @@ def packaged_weights() -> tuple[str, ...]:
     folder = resources.files("glissando") / "assets" / "weights"
     if not folder.is_dir():
         return ()
-    return tuple(sorted(entry.name.removesuffix(".onnx") for entry in folder.iterdir() if entry.name.endswith(".onnx")))
+    files = {entry.name for entry in folder.iterdir()}
+    names = {name.removesuffix(".onnx") for name in files if name.endswith(".onnx")}
+    return tuple(sorted(name for name in names if f"{name}.json" in files))
 
 
 def write_card(path: Path, card: dict[str, Any]) -> Path:

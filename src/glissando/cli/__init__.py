@@ -38,5 +38,3 @@ def main() -> None:
     except GlissandoError as error:
         print(f"glissando: {error}", file=sys.stderr)
         sys.exit(1)
-    except BrokenPipeError:
-        sys.exit(0)

@@ -68,7 +68,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def parse_object(line: bytes) -> dict[str, Any]:
     """Read one line as a JSON object."""
     try:
-        data = json.loads(line.decode("utf-8"))
+        data = json.loads(line.decode("utf-8").strip())
     except UnicodeDecodeError as error:
         raise LineError(f"not UTF-8: {error.reason} at byte {error.start}") from None
     except RecursionError:
