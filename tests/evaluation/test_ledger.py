@@ -54,14 +54,14 @@ def test_an_unknown_storage_names_the_known(url):
 
 @pytest.mark.parametrize("scheme", ["sqlite", "journal"])
 def test_a_missing_directory_is_one_line(scheme, tmp_path):
-    with pytest.raises(StorageError, match="no directory .*nowhere") as caught:
+    with pytest.raises(StorageError, match=r"no directory .*nowhere") as caught:
         open_storage(f"{scheme}:///{tmp_path}/nowhere/study")
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_no_database_is_one_line(tmp_path):
     (tmp_path / "study").write_text("these are not the trials you are looking for" * 100)
-    with pytest.raises(StorageError, match="cannot be reached: .*not a database") as caught:
+    with pytest.raises(StorageError, match=r"cannot be reached: .*not a database") as caught:
         Ledger(f"sqlite:///{tmp_path}/study", "one")
     assert "\n" not in str(caught.value)
 
