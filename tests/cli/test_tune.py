@@ -55,7 +55,8 @@ SHARK2 = ("mine.jsonl", "--lexicon", "words.txt", "--method", "shark2", "--trial
 def test_the_encoder_is_tuned_to_a_file_that_decoding_reads(folder, capsys, monkeypatch, tiny_weights):
     code, out, err = run(
         capsys, monkeypatch, "mine.jsonl", "--lexicon", "words.txt", "--weights", tiny_weights, "--trials-pruning", 4,
-        "--trials-scoring", 60, "--beam", 5, "--scoring", "report", "--out", "tuned.json", "--plot", "pictures", "--json",
+        "--trials-scoring", 60, "--beam", 5, "--scoring", "report", "--out", "tuned.json", "--plot", "pictures",
+        "--json",
     )  # fmt: skip
     assert code == 0, err
     result = json.loads(out)
@@ -140,12 +141,28 @@ def test_bad_input_is_one_clear_line(folder, capsys, monkeypatch, arguments, mes
     assert err.count("\n") == 1
 
 
-def test_an_interrupted_tuning_says_so_and_goes_on(folder, capsys, monkeypatch):
-    command = [*SHARK2[:-1], "2000", "--storage", "journal:///study.log"]
-    worker = subprocess.Popen(
-        [sys.executable, "-c", "from glissando.cli import main; main()", "tune", *command],
+def start(*arguments):
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", "from glissando.cli import main; main()", "tune", *map(str, arguments)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
     )  # fmt: skip
+
+
+def test_the_same_command_run_twice_shares_the_work(folder):
+    shared = (*SHARK2[:-1], 400, "--storage", "journal:///study.log", "--out")
+    workers = [start(*shared, f"{number}.json") for number in range(2)]
+    answers = [worker.communicate(timeout=60) for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], answers
+    one, two = (json.loads((folder / f"{number}.json").read_text()) for number in range(2))
+    assert one["shark2"] == two["shark2"]
+    assert one["provenance"]["studies"] == two["provenance"]["studies"]
+    assert one["provenance"]["trials"] == two["provenance"]["trials"] == {"scoring": 400}
+
+
+def test_an_interrupted_tuning_says_so_and_goes_on(folder, capsys, monkeypatch):
+    command = [*SHARK2[:-1], "2000", "--storage", "journal:///study.log"]
+    worker = start(*command)
     study, deadline = folder / "study.log", time.monotonic() + 60
     while not (study.exists() and study.read_text().count("\n") > 60):
         assert worker.poll() is None, worker.communicate()

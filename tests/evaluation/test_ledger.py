@@ -73,3 +73,17 @@ def test_a_server_that_does_not_answer_is_one_line_without_the_password():
     assert "\n" not in str(caught.value)
     assert "secret" not in str(caught.value)
     assert "127.0.0.1:9/studies" in str(caught.value)
+
+
+def test_a_postgresql_server_holds_a_study():
+    pytest.importorskip("psycopg")
+    from web.postgres import postgres_programs, running_postgres
+
+    if postgres_programs() is None:
+        pytest.skip("no PostgreSQL is installed")
+    with running_postgres() as server:
+        one, two = Ledger(server, "one"), Ledger(server, "one")
+        assert (one.join(), two.join()) == (0, 1)
+        one.write(some(4), ENDS, goal=6)
+        two.write(some(4, 0.5), ENDS, goal=6)
+        assert one.points() == two.points() == some(4) + some(2, 0.5)

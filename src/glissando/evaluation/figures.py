@@ -46,7 +46,7 @@ def draw_history(found: Found, measure: str, path: Path) -> list[Path]:
     axes[0].step(numbers, best, color=BLUE, linewidth=1.6, where="post", label="best so far")
     axes[0].set_ylim(_floor(values), best[-1] + 0.05 * (best[-1] - _floor(values)))
     axes[0].set(xlabel="trial", ylabel=measure, title=f"{len(values):,} trials; best {best[-1]:.2f}")
-    axes[0].legend(frameon=False, loc="lower right")
+    axes[0].legend(loc="lower right", framealpha=0.9, edgecolor="none", markerscale=2)
     return _save(figure, path)
 
 
