@@ -96,7 +96,7 @@ def _print_table(result: Benchmark) -> None:
     from glissando.evaluation.bench import STEPS
 
     title = f"{result.swipes:,} swipes, beam {result.beam}, {result.spellings:,} spellings, one thread"
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", min_width=len(title))
     table.add_column("step")
     for column in ("p50 ms", "p95 ms"):
         table.add_column(column, justify="right")
