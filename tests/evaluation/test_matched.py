@@ -19,8 +19,8 @@ WORDS = ("to", "too", "ti", "tie", "the", "tge", "for", "foe", "fir", "got", "ho
 
 @pytest.fixture(scope="module")
 def lexicon():
-    # Spread over the bytes and all above SHARK2's floor, so that no two words tie.
-    return Lexicon("tiny", "", WORDS, np.linspace(70, 250, len(WORDS)).astype(np.uint8))
+    # Half of them below SHARK2's floor, where "to" and "too" tie but for their bytes.
+    return Lexicon("tiny", "", WORDS, np.linspace(10, 120, len(WORDS)).astype(np.uint8))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def matched(lexicon):
     return MatchedSet.of(decoder, gestures, words)
 
 
-@pytest.mark.parametrize(("location", "frequency"), [(11.7, 0.0545), (2.0, 0.2), (30.0, 0.001)])
+@pytest.mark.parametrize(("location", "frequency"), [(11.7, 0.0545), (2.0, 0.2), (30.0, 0.0)])
 def test_stored_matches_count_as_decoding_again_does(matched, location, frequency):
     constants = replace(Shark2Constants(), location_weight=location, frequency_weight=frequency)
     again = Shark2(matched.decoder.layout, matched.decoder.lexicon, constants)

@@ -21,6 +21,7 @@ from glissando.scoring import Scoring
 from glissando.shark2 import Points, Shark2, Shark2Constants
 from glissando.templates import cost_tables, match_locations, match_shapes
 
+TIE = 1e-7  # per unit of the byte: less than any difference that counts
 CHUNK = 256  # swipes matched between two signs of progress
 
 
@@ -118,8 +119,10 @@ def _store(part: MatchedSet, progress: Callable[[int], None] | None) -> StoredBe
     hits = np.flatnonzero(spellings == targets[owner])
     places = np.full(len(targets), -1, dtype=np.int64)
     places[owner[hits]] = hits
+    # Words with one template and a byte below the floor tie; decoding then goes by the byte, and so does this.
+    likelihood = partial.astype(np.float64) + TIE * frequencies[found]
     return StoredBeams(
-        log_probs=partial, lengths=np.ones(len(found), np.uint8), frequencies=frequencies[found],
+        log_probs=likelihood, lengths=np.ones(len(found), np.uint8), frequencies=frequencies[found],
         distances=np.column_stack([location, np.zeros_like(location)]),
         offsets=offsets, places=places, spellings=spellings, targets=targets,
     )  # fmt: skip
