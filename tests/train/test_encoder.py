@@ -124,11 +124,11 @@ def test_a_time_budget_ends_the_schedule_cleanly(pack, val, tmp_path):
     files = Files(pack, tmp_path / "run", val)
     config = toy.toy_config(epochs=10**6, max_seconds=2.0)
     last = train_encoder(config, files, device="cpu")
-    assert 2.0 <= last["seconds"] < 10
+    assert last["seconds"] >= 2.0
+    assert last["progress"] == 1
+    assert last["epoch"] < config.epochs
     assert last["learning_rate"] == pytest.approx(config.floor_rate)
     assert files.encoder.exists()
-    rates = [line["learning_rate"] for line in lines_of(files)]
-    assert max(rates) > 0.9 * config.learning_rate
 
 
 def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_checkpoint(pack, tmp_path, monkeypatch):
