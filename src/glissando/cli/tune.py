@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def tune(
     corpora: Annotated[
-        list[str], typer.Argument(metavar="CORPUS...", help="JSON lines, plain or gzip: FILE, or FILE=LEXICON.")
+        list[str], typer.Argument(metavar="CORPUS", help="JSON lines, plain or gzip: FILE, or FILE=LEXICON.")
     ],
     stage: Annotated[str, typer.Option(help="pruning (recall of the beam), scoring (ranking), or all.")] = "all",
     method: MethodOption = "encoder",
