@@ -51,3 +51,12 @@ def test_a_selection_ranks_as_the_whole_does():
     ranks, _ = beams.ranks(scoring)
     chosen, _ = beams.select(odd).ranks(scoring)
     assert chosen.tolist() == ranks[odd].tolist()
+
+
+def test_a_selection_may_predict_a_word_that_only_others_meant():
+    scoring = Scoring(0.3, 0.02, 1.0)
+    beams, targets, rankings = beams_and_rankings(5, 60, scoring)
+    for word in set(targets):
+        rows = np.array([target == word for target in targets])
+        outcomes = [Outcome(t, r) for t, r, chosen in zip(targets, rankings, rows, strict=True) if chosen]
+        assert tt1mm5(beams.select(rows), scoring)["tt1mm5"] == pytest.approx(summarise(outcomes).tt1mm5)

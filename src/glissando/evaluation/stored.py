@@ -106,7 +106,7 @@ def tt1mm5(beams: StoredBeams, scoring: Scoring, min_examples: int = 5) -> dict[
     """top1, top3, map5, macro_f1_5 and their mean, in percent, as ``metrics.summarise`` counts them."""
     ranks, first = beams.ranks(scoring)
     top1, top3 = 100 * np.mean(ranks == 1), 100 * np.mean((ranks > 0) & (ranks <= 3))
-    spellings = int(beams.targets.max()) + 1
+    spellings = int(max(beams.targets.max(), first.max())) + 1  # of a selection, some may be meant elsewhere only
     count = np.bincount(beams.targets, minlength=spellings)
     predicted = np.bincount(first[first >= 0], minlength=spellings)
     right = np.bincount(beams.targets[ranks == 1], minlength=spellings)

@@ -1,0 +1,103 @@
+"""The scoring-term and beam-width tables of RESULTS.md, as Markdown.
+
+    python runs/tables.py [--data DIR] [--trials 600]
+
+Each row of the first table tunes only its own terms (tt1mm5, Optuna) on half of the people of how_we_swipe_val; the
+others are zero, pruning is the packaged one. It is reported on the half it was tuned on (the report's own protocol), on
+the other half of the people, and on Russian and direct touch, which no tune sees. Cost: two minutes on two cores.
+"""
+
+import argparse
+import os
+import time
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from glissando.corpus.layouts import LayoutShelf
+from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets
+from glissando.evaluation.fit import fit_scoring
+from glissando.evaluation.stored import tt1mm5
+from glissando.evaluation.study import Plan
+from glissando.evaluation.tune import BATCH, TuningSet, choose_constants, search_scoring
+from glissando.scoring import Scoring, load_scoring
+
+SETS = {"val": ("how_we_swipe_val", "en"), "ru": ("yandex_jcuken_dev", "ru"), "direct": ("direct_touch_dev", "en")}
+TERMS = {"length_exponent": "γ", "frequency_weight": "λ_f", "length_bonus": "β"}
+WIDTHS = (10, 25, 50, 100, 200, 400)
+
+
+def encode(data: Path, name: str) -> tuple[TuningSet, list]:
+    """A set's swipes on the layout most of them were made on, encoded."""
+    file, language = SETS[name]
+    options = EvaluationOptions(
+        lexicon=data / "wordlists" / f"{language}_wordlist.combined.gz", add_targets=True, max_key_distance=2.0
+    )
+    shelf = LayoutShelf(data / "layouts")
+    swipes = list(read_targets(data / "swipes" / f"{file}.jsonl.gz", shelf, options))
+    layouts = [swipe.layout for swipe in swipes]
+    layout = max(set(layouts), key=layouts.count)
+    swipes = [swipe for swipe in swipes if swipe.layout == layout]
+    decoder, _ = make_decoder(shelf[layout], [swipe.word for swipe in swipes], options)
+    return TuningSet.encode(decoder, [s.gesture for s in swipes], [s.word for s in swipes]), swipes
+
+
+def half_of_the_people(swipes: list) -> np.ndarray:
+    """Which swipes belong to the first half of the people, in an order that a seed shuffled. Shape: [n] bool."""
+    people = sorted({swipe.session for swipe in swipes})
+    np.random.default_rng(0).shuffle(people)
+    chosen = set(people[: len(people) // 2])
+    return np.array([swipe.session in chosen for swipe in swipes])
+
+
+def scoring_terms(sets: dict[str, TuningSet], first: np.ndarray, trials: int) -> None:
+    """A row per subset of equation 3's terms, and two beyond it."""
+    pruned = load_scoring("en")
+    bare = Scoring(0, 0, 0, pruned.pruning_exponent, pruned.pruning_bonus)
+    beams = {name: part.beams(bare, measured=True) for name, part in sets.items()}
+    tuned, others = beams["val"].select(first), beams["val"].select(~first)
+    print("| terms | val, the half tuned on | val, the other half | JCUKEN | direct touch |\n|---|---|---|---|---|")
+
+    def row(name: str, scoring: Scoring) -> None:
+        shares = [tt1mm5(part, scoring)["top1"] for part in (tuned, others, beams["ru"], beams["direct"])]
+        print(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + " |", flush=True)
+
+    row("raw CTC", bare)
+    for count in (1, 2, 3):
+        for names in combinations(TERMS, count):
+            plan = Plan(choose_constants(names), trials, batch=BATCH)
+            row(", ".join(TERMS[name] for name in names), replace(bare, **search_scoring([tuned], bare, plan).best))
+    row("the report's English tune", Scoring(pruning_exponent=bare.pruning_exponent, pruning_bonus=bare.pruning_bonus))
+    row("γ, λ_f, β, floor (cross-entropy)", fit_scoring([tuned], bare, geometric=False))
+    row("γ, λ_f, β, floor, location, shape (cross-entropy)", fit_scoring([tuned], bare))
+
+
+def beam_widths(sets: dict[str, TuningSet]) -> None:
+    """Top-1 / 3 / 10 and milliseconds by beam width, with the packaged constants."""
+    scoring = load_scoring("en")
+    print("\n| beam | val | JCUKEN | direct touch | ms per swipe, search on one thread |\n|---|---|---|---|---|")
+    for width in WIDTHS:
+        cells = []
+        for part in sets.values():
+            part.keyboard.width = width
+            ranks, _ = part.beams(scoring, measured=True).ranks(scoring)
+            cells.append(" / ".join(f"{100 * np.mean((ranks > 0) & (ranks <= k)):.2f}" for k in (1, 3, 10)))
+        keyboard, spent = sets["val"].keyboard, []
+        for log_probs in sets["val"].log_probs[:300]:
+            start = time.perf_counter()
+            keyboard.hypotheses(log_probs[None])
+            spent.append(1000 * (time.perf_counter() - start))
+        print(f"| {width} | " + " | ".join(cells) + f" | {np.median(spent):.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("GLISSANDO_DATA") or "../shared/data"))
+    parser.add_argument("--trials", type=int, default=600)
+    chosen = parser.parse_args()
+    encoded = {name: encode(chosen.data, name) for name in SETS}
+    parts = {name: part for name, (part, _) in encoded.items()}
+    scoring_terms(parts, half_of_the_people(encoded["val"][1]), chosen.trials)
+    beam_widths(parts)
