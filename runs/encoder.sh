@@ -7,7 +7,8 @@
 # Cost: two minutes of one H200, 22.8 million swipes at 215,000 a second; packing before it takes 15 s of one CPU
 # core, exporting and evaluating after it a minute or two. The budget is time, so a slower GPU sees fewer swipes:
 # there set STEPS=11000, which is as many. Seeds fix the batches, not the last bits of a GPU's sums: another run
-# differs by some tenths of a point. To ship the result, copy encoder.onnx and encoder.json to src/glissando/assets/weights.
+# differs by some tenths of a point. To ship the result, copy encoder.onnx and encoder.json
+# to src/glissando/assets/weights and fit the constants anew: python runs/scoring.py --write.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -x .venv/bin/glissando ] && PATH="$PWD/.venv/bin:$PATH"
