@@ -29,6 +29,10 @@ class ScoringError(GlissandoError):
     """Scoring constants are unknown or unreadable."""
 
 
+class BundleError(GlissandoError):
+    """An exported bundle is missing, damaged or of another version, or would overwrite something that is none."""
+
+
 class CorpusError(GlissandoError):
     """A corpus file cannot be read; the message names file and line."""
 
