@@ -6,8 +6,9 @@ from glissando.layout import Key, Layout, load_layout
 from glissando.lexicon import Lexicon
 from glissando.shark2 import Shark2
 from glissando.synth import swipe
-from glissando.templates import cost_tables, match_locations, normalise
+from glissando.templates import match_locations, normalise
 from glissando.trie import build_trie
+from glissando.walk import cost_tables
 
 WORDS = ("hello", "help", "held", "world", "word", "a", "to", "too", "stream", "steam")
 
@@ -74,7 +75,7 @@ def test_no_hypothesis_no_distance():
     layout = load_layout("qwerty")
     trie = build_trie(Lexicon.from_counts({"to": 1.0}), tuple(layout.keys_of))
     ruler = ruler_of(layout)
-    gesture = swipe("to", layout)
+    gesture = swipe("to", layout, np.random.default_rng(0))
     trace = ruler.trace(gesture.x, gesture.y, gesture.t)
     nodes = np.array([[trie.find("to"), -1, -1]] * 3, dtype=np.int32)
     found = distances(np.stack([trace] * 3), nodes, trie, ruler)

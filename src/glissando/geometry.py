@@ -2,7 +2,7 @@
 
 The encoder reads a swipe letter by letter, from what is near in time. The distances here see it whole: the
 location walks the swipe along the word's keys, the shape compares the two as drawings, wherever they are and however
-large. They are SHARK2's channels (templates.py), worked out for a few words instead of the whole lexicon.
+large. They are SHARK2's channels (walk.py, templates.py), worked out for a few words instead of the whole lexicon.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from glissando.templates import Weights, normalise, resample_evenly, stretch_costs, visit_costs, walk, word_shape
+from glissando.templates import normalise, resample_evenly, word_shape
 from glissando.trie import Trie
+from glissando.walk import Weights, path_headings, stretch_costs, visit_costs, walk
 
 # Fitted with SHARK2 on the How We Swipe training people; lengths in key widths.
 POINTS = 32  # equidistant points of a swipe and of a word's polyline
@@ -104,6 +105,7 @@ def _measure(trace, nodes, parents, labels, depths, keys, key_starts, weights, f
     """Measure one swipe's hypotheses. Stretches between two letters are worked out once, when first needed."""
     size, n = len(key_starts) - 1, len(trace)
     visits = visit_costs(trace, keys, key_starts, weights)
+    headings = path_headings(trace)
     strays = np.empty((size, size, n), dtype=np.float32)
     known = np.zeros((size, size), dtype=np.bool_)
     drawn = normalise(trace)
@@ -116,7 +118,8 @@ def _measure(trace, nodes, parents, labels, depths, keys, key_starts, weights, f
             a, b = word[j], word[min(j + 1, length - 1)]
             if not known[a, b]:
                 known[a, b] = True
-                stretch_costs(trace, keys, key_starts, weights, a, b, strays[a, b])
+                starts, ends = keys[key_starts[a] : key_starts[a + 1]], keys[key_starts[b] : key_starts[b + 1]]
+                stretch_costs(trace, headings, starts, ends, weights, strays[a, b])
         found[i, 0] = walk(word[:length], visits, strays)
         gap = word_shape(word[:length], keys, key_starts, n) - drawn
         found[i, 1] = np.sqrt((gap * gap).sum() / n)

@@ -34,14 +34,8 @@ from glissando.gesture import Gesture, as_gesture
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon
 from glissando.scoring import Candidate, softmax
-from glissando.templates import (
-    Templates,
-    Weights,
-    cost_tables,
-    match_locations,
-    match_shapes,
-    template_shapes,
-)
+from glissando.templates import Templates, match_locations, match_shapes, template_shapes
+from glissando.walk import Weights, cost_tables
 
 Points = Gesture | Iterable[Sequence[float]] | np.ndarray
 

@@ -1,4 +1,4 @@
-"""The arithmetic of SHARK2 over arrays: shapes, tunnels and the walk along a template. It sees no words.
+"""The arithmetic of SHARK2 over arrays: shapes, endpoint pruning and matching. It sees no words.
 
 Distances are in key widths. Letters are numbered 0 to A - 1, and a letter may have several keys; the nearest
 counts. n is the number of points of a swipe, S the number of templates.
@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-MAX_SPEED = 3.0  # times the mean; a jump between two samples says no more than a fast stroke
-FAR = np.float32(1e9)  # a cost no walk takes; finite, so that fastmath may reorder
+from glissando.walk import Weights, gap, letter_distances, walk
 
 
 class Templates(NamedTuple):
@@ -28,22 +27,7 @@ class Templates(NamedTuple):
     prior: np.ndarray  # [S] float32, the frequency term of the score
 
 
-class Weights(NamedTuple):
-    """Those of ``Shark2Constants`` that the arithmetic needs; numba reads named tuples, not dataclasses."""
-
-    start_radius: float
-    end_radius: float
-    tunnel: float
-    stray: float
-    turn: float
-    haste: float
-    shape_weight: float
-    location_weight: float
-    start_weight: float
-    end_weight: float
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
     """Points at equal distances along a path; columns after x and y are interpolated alike.
 
@@ -52,7 +36,7 @@ def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
     last = len(trace) - 1
     along = np.zeros(last + 1)
     for i in range(1, last + 1):
-        along[i] = along[i - 1] + _gap(trace[i], trace[i - 1])
+        along[i] = along[i - 1] + gap(trace[i], trace[i - 1])
     path = np.empty((count, trace.shape[1]), dtype=np.float32)
     left = 0
     for i in range(count - 1):
@@ -62,21 +46,29 @@ def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
         right = min(left + 1, last)
         step = along[right] - along[left]
         share = (target - along[left]) / step if step > 0 else 0.0
-        path[i] = trace[left] * (1 - share) + trace[right] * share
+        for column in range(trace.shape[1]):  # one by one: a row at a time would make three arrays
+            path[i, column] = trace[left, column] * (1 - share) + trace[right, column] * share
     path[count - 1] = trace[last]  # with its time: a finger may rest there
     return path
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
 def normalise(path: np.ndarray) -> np.ndarray:
     """Centre a path and scale the longer side of its bounding box to 1; a point stays one. Shape: [n, 2+] -> [2 n]."""
     n = len(path)
-    x, y = path[:, 0], path[:, 1]
-    size = max(x.max() - x.min(), y.max() - y.min())
-    scale = 1 / size if size > 1e-6 else 0.0
     shape = np.empty(2 * n, dtype=np.float32)
-    shape[:n] = (x - x.mean()) * scale
-    shape[n:] = (y - y.mean()) * scale
+    size = np.float32(0)
+    for axis in range(2):
+        low, high, total = path[0, axis], path[0, axis], np.float32(0)
+        for i in range(n):
+            low, high = min(low, path[i, axis]), max(high, path[i, axis])
+            total += path[i, axis]
+        size = max(size, high - low)
+        for i in range(n):
+            shape[axis * n + i] = path[i, axis] - total / n
+    scale = 1 / size if size > 1e-6 else np.float32(0)
+    for i in range(2 * n):
+        shape[i] *= scale
     return shape
 
 
@@ -101,87 +93,10 @@ def word_shape(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count
     for i in range(len(word)):
         key = key_starts[word[i]]
         for other in range(key + 1, key_starts[word[i] + 1]):
-            if i > 0 and _gap(keys[other], line[i - 1]) < _gap(keys[key], line[i - 1]):
+            if i > 0 and gap(keys[other], line[i - 1]) < gap(keys[key], line[i - 1]):
                 key = other
         line[i] = keys[key]
     return normalise(resample_evenly(line, count))
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def cost_tables(
-    path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, weights: Weights
-) -> tuple[np.ndarray, np.ndarray]:
-    """What every letter, and every stretch between two letters, costs at every point of a swipe.
-
-    Args:
-        path: [n, 3] the swipe at equidistant points, with times.
-        keys: [K, 2] key centres.
-        key_starts: [A + 1] where each letter's keys begin.
-        weights: the constants.
-
-    Returns:
-        visits [A, n] from ``visit_costs``; strays [A, A, n] from ``stretch_costs``.
-    """
-    size = len(key_starts) - 1
-    strays = np.empty((size, size, len(path)), dtype=np.float32)
-    for a in range(size):
-        for b in range(size):
-            stretch_costs(path, keys, key_starts, weights, a, b, strays[a, b])
-    return visit_costs(path, keys, key_starts, weights), strays
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def visit_costs(path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, weights: Weights) -> np.ndarray:
-    """What passing a letter at a point costs: its distance, and the finger's haste there. Shape: [A, n] float32."""
-    n = len(path)
-    visits = np.empty((len(key_starts) - 1, n), dtype=np.float32)
-    frame = max(path[n - 1, 2] - path[0, 2], np.float32(1e-3)) / (n - 1)  # ms per point at the mean speed
-    for i in range(n):
-        before, after = max(i - 1, 0), min(i + 1, n - 1)
-        speed = frame * (after - before) / max(path[after, 2] - path[before, 2], np.float32(1e-3))
-        visits[:, i] = letter_distances(path[i], keys, key_starts) + weights.haste * min(speed, MAX_SPEED)
-    return visits
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def stretch_costs(
-    path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, weights: Weights, a: int, b: int, costs: np.ndarray
-) -> None:
-    """Write what a point costs on the stretch from letter ``a`` to letter ``b``, of their keys the best. Shape: [n]."""
-    n = len(path)
-    for i in range(n):
-        before, after = max(i - 1, 0), min(i + 1, n - 1)
-        norm = max(_gap(path[after], path[before]), 1e-9)
-        heading = ((path[after, 0] - path[before, 0]) / norm, (path[after, 1] - path[before, 1]) / norm)
-        costs[i] = FAR
-        for p in range(key_starts[a], key_starts[a + 1]):
-            for q in range(key_starts[b], key_starts[b + 1]):
-                costs[i] = min(costs[i], stray_cost(path[i], heading, keys[p], keys[q], weights))
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def stray_cost(
-    point: np.ndarray, heading: tuple[float, float], a: np.ndarray, b: np.ndarray, weights: Weights
-) -> float:
-    """The cost of a point on the stretch from ``a`` to ``b``, swiped in a direction: its distance beyond the tunnel,
-    and the turn off the stretch's own direction. Shape: point [2+], a and b [2]."""
-    dx, dy = b[0] - a[0], b[1] - a[1]
-    x, y = point[0] - a[0], point[1] - a[1]
-    length = max(math.sqrt(dx * dx + dy * dy), 1e-9)
-    along = min(max((x * dx + y * dy) / length, 0.0), length)
-    distance = math.sqrt((x - along * dx / length) ** 2 + (y - along * dy / length) ** 2)
-    cosine = (heading[0] * dx + heading[1] * dy) / length
-    return weights.stray * max(distance - weights.tunnel, 0.0) + weights.turn * (1 - cosine)
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def letter_distances(point: np.ndarray, keys: np.ndarray, key_starts: np.ndarray) -> np.ndarray:
-    """Distance from a point to each letter's nearest key. Shape: [2+], [K, 2], [A + 1] -> [A] float32."""
-    distance = np.full(len(key_starts) - 1, FAR, dtype=np.float32)
-    for letter in range(len(distance)):
-        for key in range(key_starts[letter], key_starts[letter + 1]):
-            distance[letter] = min(distance[letter], _gap(point, keys[key]))
-    return distance
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -252,42 +167,3 @@ def match_locations(found: np.ndarray, visits: np.ndarray, strays: np.ndarray, t
         word = templates.letters[templates.starts[template] : templates.starts[template + 1]]
         distance[i] = walk(word, visits, strays)
     return distance
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def walk(word: np.ndarray, visits: np.ndarray, strays: np.ndarray) -> float:
-    """The cheapest way to walk a swipe along a word's letters in order, by dynamic programming.
-
-    The walk passes letter 0 at some point, letter 1 there or later, and so on. The points between two letters lie on
-    the stretch between them, those before the first letter on the first stretch, those after the last on the last.
-
-    Args:
-        word: [m] letters.
-        visits: [A, n] costs of passing a letter at a point.
-        strays: [A, A, n] costs of a point on a stretch.
-
-    Returns:
-        The mean cost of the letters plus the mean cost of the points.
-    """
-    m, n = len(word), visits.shape[1]
-    share = np.float32(m / n)  # of a point; all is divided by m in the end
-    cost = np.empty(n, dtype=np.float32)  # of the cheapest walk that has passed the letters so far, up to each point
-    stretch = strays[word[0], word[min(1, m - 1)]]
-    spent = np.float32(0)
-    for i in range(n):
-        spent += share * stretch[i]
-        cost[i] = spent
-    for letter in range(m):
-        passing = visits[word[letter]]
-        stretch = strays[word[max(min(letter, m - 2), 0)], word[min(letter + 1, m - 1)]]
-        best = FAR
-        for i in range(n):
-            best = min(best + share * stretch[i], cost[i] + passing[i])
-            cost[i] = best
-    return cost[n - 1] / m
-
-
-@njit(cache=True, nogil=True)
-def _gap(a: np.ndarray, b: np.ndarray) -> float:
-    """Distance of two points. Shape: [2+], [2+]."""
-    return math.sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)

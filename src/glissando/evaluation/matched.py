@@ -19,7 +19,8 @@ from glissando.gesture import Gesture, as_gesture
 from glissando.lexicon import typed_letters
 from glissando.scoring import Scoring
 from glissando.shark2 import Points, Shark2, Shark2Constants
-from glissando.templates import cost_tables, match_locations, match_shapes
+from glissando.templates import match_locations, match_shapes
+from glissando.walk import cost_tables
 
 TIE = 1e-7  # per unit of the byte: less than any difference that counts
 CHUNK = 256  # swipes matched between two signs of progress
