@@ -1,22 +1,29 @@
-"""Encoders on disk: a safetensors file whose metadata carries the config, so that a file is all it takes."""
+"""Networks on disk: a safetensors file whose metadata carries the config, so that a file is all it takes."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
+from torch import Tensor, nn
 
 from glissando.errors import GlissandoError, WeightsError
-from glissando.model.config import EncoderConfig
+from glissando.model.config import DecoderConfig, EmbedderConfig, EncoderConfig
+from glissando.model.decoder import Decoder
+from glissando.model.embedder import Embedder
 from glissando.model.encoder import Encoder
 
 FORMAT = "glissando-encoder"
+DECODER_FORMAT = "glissando-decoder"
+EMBEDDER_FORMAT = "glissando-embedder"
+
+Network = TypeVar("Network", bound=nn.Module)
 
 
 def save_encoder(path: str | os.PathLike[str], encoder: Encoder, extra: dict[str, Any] | None = None) -> None:
@@ -27,13 +34,7 @@ def save_encoder(path: str | os.PathLike[str], encoder: Encoder, extra: dict[str
         encoder: the encoder, on any device.
         extra: provenance, metrics, the step: what ``load_encoder`` shall give back.
     """
-    metadata = {
-        "format": FORMAT,
-        "config": json.dumps(encoder.config.to_dict()),
-        "extra": json.dumps(extra or {}),
-    }
-    state = {name: tensor.detach().cpu().contiguous() for name, tensor in encoder.state_dict().items()}
-    write_atomically(path, safetensors.torch.save(state, metadata))
+    _save(path, FORMAT, encoder, encoder.config.to_dict(), extra)
 
 
 def load_encoder(path: str | os.PathLike[str]) -> tuple[Encoder, dict[str, Any]]:
@@ -42,17 +43,27 @@ def load_encoder(path: str | os.PathLike[str]) -> tuple[Encoder, dict[str, Any]]
     Returns:
         The encoder, on the CPU and in evaluation mode, and the ``extra`` it was saved with.
     """
-    metadata, state = _read(path)
-    if metadata.get("format") != FORMAT:
-        raise WeightsError(f"{path} is not an encoder's checkpoint: its format is {metadata.get('format')!r}")
-    try:
-        encoder = Encoder(EncoderConfig.from_dict(json.loads(metadata["config"])))
-        extra = json.loads(metadata["extra"])
-    except (KeyError, ValueError, GlissandoError) as error:
-        raise WeightsError(f"checkpoint {path} has no usable config: {error}") from None
-    _check_state(path, encoder.state_dict(), state)
-    encoder.load_state_dict(state)
-    return encoder.eval(), extra
+    return _load(path, FORMAT, "an encoder's", lambda data: Encoder(EncoderConfig.from_dict(data)))
+
+
+def save_decoder(path: str | os.PathLike[str], decoder: Decoder, extra: dict[str, Any] | None = None) -> None:
+    """Write a decoder; see ``save_encoder``. Training puts the layout it is bound to in ``extra["layout"]``."""
+    _save(path, DECODER_FORMAT, decoder, decoder.config.to_dict(), extra)
+
+
+def load_decoder(path: str | os.PathLike[str]) -> tuple[Decoder, dict[str, Any]]:
+    """Read what ``save_decoder`` wrote, on the CPU and in evaluation mode."""
+    return _load(path, DECODER_FORMAT, "a decoder's", lambda data: Decoder(DecoderConfig.from_dict(data)))
+
+
+def save_embedder(path: str | os.PathLike[str], embedder: Embedder, extra: dict[str, Any] | None = None) -> None:
+    """Write an embedder; see ``save_encoder``."""
+    _save(path, EMBEDDER_FORMAT, embedder, embedder.config.to_dict(), extra)
+
+
+def load_embedder(path: str | os.PathLike[str]) -> tuple[Embedder, dict[str, Any]]:
+    """Read what ``save_embedder`` wrote, on the CPU and in evaluation mode."""
+    return _load(path, EMBEDDER_FORMAT, "an embedder's", lambda data: Embedder(EmbedderConfig.from_dict(data)))
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -69,6 +80,32 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         raise WeightsError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _save(
+    path: str | os.PathLike[str], form: str, network: nn.Module, config: dict[str, Any], extra: dict[str, Any] | None
+) -> None:
+    """Write a network with its config and what goes with it."""
+    metadata = {"format": form, "config": json.dumps(config), "extra": json.dumps(extra or {})}
+    state = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
+    write_atomically(path, safetensors.torch.save(state, metadata))
+
+
+def _load(
+    path: str | os.PathLike[str], form: str, whose: str, build: Callable[[Mapping[str, Any]], Network]
+) -> tuple[Network, dict[str, Any]]:
+    """Read a network of a format, checked against its own config."""
+    metadata, state = _read(path)
+    if metadata.get("format") != form:
+        raise WeightsError(f"{path} is not {whose} checkpoint: its format is {metadata.get('format')!r}")
+    try:
+        network = build(json.loads(metadata["config"]))
+        extra = json.loads(metadata["extra"])
+    except (KeyError, ValueError, GlissandoError) as error:
+        raise WeightsError(f"checkpoint {path} has no usable config: {error}") from None
+    _check_state(path, network.state_dict(), state)
+    network.load_state_dict(state)
+    return network.eval(), extra
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
