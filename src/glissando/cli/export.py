@@ -7,9 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from glissando.cli import export_bundle
+
 app = typer.Typer(
     help="Turn trained weights into files that decode without torch.", no_args_is_help=True, rich_markup_mode="markdown"
 )
+app.command()(export_bundle.bundle)
 
 
 @app.callback()
