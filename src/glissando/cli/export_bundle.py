@@ -18,9 +18,7 @@ def bundle(
     scoring: ScoringOption = "auto",
     weights: WeightsOption = "encoder",
     beam: BeamOption = 100,
-    swipes: Annotated[
-        int, typer.Option(min=50, help="Golden vectors: synthetic swipes with all they decode to.")
-    ] = 240,
+    swipes: Annotated[int, typer.Option(min=50, help="Golden vectors, synthetic swipes.")] = 240,
     browser: Annotated[bool, typer.Option("--browser", help="Add the page that decodes in the browser.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write into a directory that holds other things.")] = False,
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ HEADER = struct.Struct("<8s8I")
 ENTRY = struct.Struct("<4s3I")  # of the table of sections
 CHECKSUM_AT = HEADER.size - 4
 # Sections in the order of the file, with the type of their items.
-SECTIONS = {
+SECTIONS: dict[str, np.dtype] = {
     "LETR": np.dtype("<u4"),
     "CHLD": np.dtype("<u4"),
     "LABL": np.dtype("u1"),
@@ -86,7 +87,7 @@ def read_trie(data: bytes, source: str = "trie.bin", language: str = "") -> tupl
     _check_sizes(arrays, counts, source)
     text, offsets = arrays["TEXT"].tobytes(), arrays["TOFF"].tolist()
     try:
-        words = tuple(text[low:high].decode() for low, high in zip(offsets, offsets[1:], strict=False))
+        words = tuple(text[low:high].decode() for low, high in pairwise(offsets))
         letters = tuple(map(chr, arrays["LETR"].tolist()))
     except (UnicodeDecodeError, ValueError, OverflowError) as error:
         raise BundleError(f"{source}: its text is not UTF-8: {error}") from None

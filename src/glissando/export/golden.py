@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,7 @@ BENDS: dict[str, Bend] = {
     "points at one instant": lambda p, _: _timed(p, np.zeros(len(p))),
     "pairs of points at one instant": lambda p, _: _timed(p, p[np.arange(len(p)) // 2 * 2, 2]),
     "a finger that rests": lambda p, _: np.column_stack([np.tile(p[0, :2], (len(p), 1)), p[:, 2]]),
-    "a rest at the end": lambda p, _: np.concatenate([p, p[-1:] + (0, 0, 1500.0)]),
+    "a rest at the end": lambda p, _: np.append(p, [[*p[-1, :2], p[-1, 2] + 1500]], axis=0),
     "outside the keyboard": lambda p, _: _stretched(p, 1.7),
     "far outside": lambda p, _: _stretched(p, 1e6),
     # 4.5 frames of 60 Hz: the even number of them counts.
@@ -161,7 +162,7 @@ BENDS: dict[str, Bend] = {
 }
 # Ordinary swipes of awkward words.
 _WORDS: dict[str, Callable[[str], bool]] = {
-    "doubled letters": lambda letters: any(a == b for a, b in zip(letters, letters[1:], strict=False)),
+    "doubled letters": lambda letters: any(a == b for a, b in pairwise(letters)),
     "one letter": lambda letters: len(letters) == 1,
     "long word": lambda letters: len(letters) >= 12,
 }
