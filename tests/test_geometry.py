@@ -34,7 +34,7 @@ def test_the_distances_are_shark2s(layout):
     templates = shark._templates
     trace = ruler_of(layout).trace(gesture.x, gesture.y, gesture.t)
     visits, strays = cost_tables(trace, templates.keys, templates.key_starts, shark._weights)
-    order = np.array([shark._spellings.index(word) for word in WORDS])
+    order = np.array([shark.spellings.index(word) for word in WORDS])
     location = match_locations(order, visits, strays, templates)
     shape = np.sqrt(((templates.shapes[order] - normalise(trace)) ** 2).sum(1) / POINTS)
     np.testing.assert_allclose(measured(layout, gesture), np.column_stack([location, shape]), atol=1e-5)

@@ -8,7 +8,8 @@ from glissando.errors import LexiconError, ScoringError
 from glissando.gesture import Gesture
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, typed_letters
-from glissando.shark2 import Shark2, Shark2Constants
+from glissando.scoring import Scoring, load_scoring
+from glissando.shark2 import Shark2, Shark2Constants, load_shark2
 
 GRID = Layout.from_rows("grid", ["abcdef", "ghijkl", "mnopqr"])
 WORDS = {"bad": 10.0, "mop": 10.0, "ache": 10.0}
@@ -149,3 +150,52 @@ def test_real_swipes_are_read(data):
     targets = ["".join(typed_letters(row["word"], frozenset(layout.letters))) for row in rows]
     assert len(rows) == 400
     assert np.mean([found[0].letters == target for found, target in zip(ranked, targets, strict=True)]) > 0.83
+
+
+def test_a_match_gives_the_terms_of_the_score():
+    constants = Shark2Constants(frequency_weight=0.02, frequency_floor=0)
+    decoder = Shark2(GRID, lexicon({"bad": 1.0, "cad": 100.0, "fed": 10.0}), constants)
+    found = decoder.match(swipe(GRID, "bad"))
+    prior = 0.02 * decoder.frequencies[found.templates]
+    scores = found.likelihoods - constants.location_weight * found.locations + prior
+    terms = {decoder.spellings[template]: score for template, score in zip(found.templates, scores, strict=True)}
+    ranked = {candidate.letters: candidate.score for candidate in decoder.decode(swipe(GRID, "bad"))}
+    assert terms == pytest.approx(ranked, rel=1e-5)
+    byte_of = dict(zip(decoder.lexicon.words, decoder.lexicon.frequencies.tolist(), strict=True))
+    assert decoder.frequencies.tolist() == [byte_of[typed] for typed in decoder.spellings]
+
+
+def test_constants_come_from_a_file_that_tuning_wrote(tmp_path):
+    mine = Shark2Constants(location_weight=7.5, points=24)
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"shark2": mine.to_dict(), "provenance": {}, "metrics": {}}))
+    assert load_shark2(file) == load_shark2(str(file)) == load_shark2(json.loads(file.read_text())) == mine
+    assert load_shark2() == Shark2Constants()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"scoring": {"length_bonus": 1.0}}', "holds the encoder's constants"),
+        ('{"shark2": {"location": 1.0}}', "no SHARK2 constant 'location'; known are"),
+        ('{"shark2": {"points": 2.5}}', "points must be a whole number"),
+        ("[]", "are a JSON object"),
+        ("{", "is not JSON"),
+    ],
+)
+def test_files_of_other_constants_are_refused(tmp_path, text, message):
+    file = tmp_path / "other.json"
+    file.write_text(text)
+    with pytest.raises(ScoringError, match=message):
+        load_shark2(file)
+
+
+def test_the_encoder_and_shark2_do_not_take_each_others_constants(tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"shark2": {"location_weight": 7.5}}))
+    with pytest.raises(ScoringError, match="holds SHARK2's constants"):
+        load_scoring(file)
+    with pytest.raises(ScoringError, match="are the encoder's"):
+        load_shark2(Scoring())
+    with pytest.raises(ScoringError, match=r"no SHARK2 constants 'en'; they are auto or a .json file"):
+        load_shark2("en")

@@ -37,6 +37,10 @@ class CorpusError(GlissandoError):
     """A corpus file cannot be read; the message names file and line."""
 
 
+class StorageError(GlissandoError):
+    """The storage of a tuning's study cannot be reached or read."""
+
+
 class TrainingError(GlissandoError):
     """A training run cannot start or go on (bad config, NaN, a checkpoint of another model)."""
 

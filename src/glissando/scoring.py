@@ -72,6 +72,8 @@ class Scoring:
         """Read constants; fields left out keep their defaults, unknown ones are an error."""
         if not isinstance(data, Mapping):
             raise ScoringError(f"{source}: scoring constants are a JSON object")
+        if "shark2" in data and "scoring" not in data:
+            raise ScoringError(f"{source} holds SHARK2's constants; the encoder's are made without --method shark2")
         values = data.get("scoring", data)
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known) if isinstance(values, Mapping) else ["?"]
@@ -112,13 +114,17 @@ def load_scoring(scoring: str | Path | Mapping[str, Any] | Scoring = "auto", lan
         return Scoring.from_dict(json.loads(text), name)
     if not (isinstance(scoring, Path) or name.endswith(".json")):
         raise ScoringError(f"no scoring {name!r}; packaged are auto, {', '.join(packaged_scorings())}; or a .json file")
+    return Scoring.from_dict(read_constants(Path(scoring)), name)
+
+
+def read_constants(path: Path) -> Any:
+    """The JSON of a file of constants."""
     try:
-        data = json.loads(Path(scoring).read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ScoringError(f"cannot read scoring {name}: {error.strerror or error}") from None
+        raise ScoringError(f"cannot read scoring {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise ScoringError(f"scoring {name} is not JSON: {error}") from None
-    return Scoring.from_dict(data, name)
+        raise ScoringError(f"scoring {path} is not JSON: {error}") from None
 
 
 def score_words(

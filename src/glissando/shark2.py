@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,7 @@ from glissando.geometry import Ruler
 from glissando.gesture import Gesture, as_gesture
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon
-from glissando.scoring import Candidate, softmax
+from glissando.scoring import Candidate, Scoring, read_constants, softmax
 from glissando.templates import Templates, match_locations, match_shapes, template_shapes
 from glissando.walk import Weights, cost_tables
 
@@ -79,6 +81,54 @@ class Shark2Constants:
             if getattr(self, name) <= 0:
                 raise ScoringError(f"SHARK2 constant {name} must be positive, got {getattr(self, name)}")
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], source: str = "constants") -> Shark2Constants:
+        """Read constants; fields left out keep their defaults, unknown ones are an error."""
+        if not isinstance(data, Mapping):
+            raise ScoringError(f"{source}: SHARK2's constants are a JSON object")
+        if "scoring" in data and "shark2" not in data:
+            raise ScoringError(f"{source} holds the encoder's constants; SHARK2's are made with --method shark2")
+        values = data.get("shark2", data)
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(values) - known) if isinstance(values, Mapping) else ["?"]
+        if unknown:
+            raise ScoringError(f"{source}: no SHARK2 constant {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, float]:
+        """The JSON form that ``from_dict`` reads."""
+        return asdict(self)
+
+
+def load_shark2(constants: str | Path | Mapping[str, Any] | Shark2Constants | Scoring = "auto") -> Shark2Constants:
+    """Find SHARK2's constants: given as such, "auto" for the packaged ones, or a JSON file that tuning wrote."""
+    if isinstance(constants, Shark2Constants):
+        return constants
+    if isinstance(constants, Scoring):
+        raise ScoringError("equation 3's constants are the encoder's; SHARK2's are auto or a .json file")
+    if isinstance(constants, Mapping):
+        return Shark2Constants.from_dict(constants)
+    if str(constants) == "auto":
+        return Shark2Constants()
+    if not (isinstance(constants, Path) or str(constants).endswith(".json")):
+        raise ScoringError(f"no SHARK2 constants {constants!r}; they are auto or a .json file")
+    return Shark2Constants.from_dict(read_constants(Path(constants)), str(constants))
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The templates that may be meant by a swipe, and the terms of their score. m of them.
+
+    Attributes:
+        templates: [m] int64 indices into ``Shark2.spellings``.
+        likelihoods: [m] float32, the log-likelihood of shape and ends.
+        locations: [m] float32, the location distance, which the location weight multiplies.
+    """
+
+    templates: np.ndarray
+    likelihoods: np.ndarray
+    locations: np.ndarray
+
 
 class Shark2:
     """Decodes swipes on one layout with one lexicon by matching templates.
@@ -89,6 +139,8 @@ class Shark2:
     Attributes:
         method: "shark2".
         layout, lexicon, constants: what it was made of.
+        spellings: the typed letters of every template.
+        frequencies: [S] uint8, the byte of every template's likeliest word.
     """
 
     method = "shark2"
@@ -103,7 +155,8 @@ class Shark2:
         height, bias = self.constants.row_height, self.constants.touch_bias
         self._ruler = Ruler.of(layout.centres, half_sizes, groups, height, bias)
         self._forms = self._group_words()
-        self._spellings = list(self._forms)
+        self.spellings = tuple(self._forms)
+        self.frequencies = lexicon.frequencies[[words[0] for words in self._forms.values()]]
         self._templates = self._make_templates()
 
     def decode(self, points: Points, k: int = 5) -> list[Candidate]:
@@ -115,6 +168,11 @@ class Shark2:
             points: (x, y, t_ms) triples over the letter area, an [n, 3] array, or a Gesture.
             k: how many candidates at the most.
         """
+        found = self.match(points)
+        return self._rank(found.templates, found.likelihoods - self.constants.location_weight * found.locations, k)
+
+    def match(self, points: Points) -> Matches:
+        """The terms of the score for the templates that survive pruning, in no order."""
         gesture = as_gesture(points)
         path = self._ruler.trace(gesture.x, gesture.y, gesture.t, self.constants.points)
         visits, strays = cost_tables(path, self._templates.keys, self._templates.key_starts, self._weights)
@@ -122,8 +180,7 @@ class Shark2:
         if len(found) > self.constants.shortlist:
             best = np.argpartition(-bound, self.constants.shortlist)[: self.constants.shortlist]
             found, partial = found[best], partial[best]
-        location = match_locations(found, visits, strays, self._templates)
-        return self._rank(found, partial - self.constants.location_weight * location, k)
+        return Matches(found, partial, match_locations(found, visits, strays, self._templates))
 
     def decode_batch(self, gestures: Sequence[Points], k: int = 5) -> list[list[Candidate]]:
         """Decode many swipes on all cores."""
@@ -150,9 +207,8 @@ class Shark2:
         """The arrays a swipe is matched against."""
         keys_of = self.layout.keys_of
         keys, key_starts = self._ruler.keys, self._ruler.key_starts
-        letters, starts = _letter_numbers(self._spellings, tuple(keys_of))
+        letters, starts = _letter_numbers(self.spellings, tuple(keys_of))
         ends = letters[starts[:-1]].astype(np.int64) * len(keys_of) + letters[starts[1:] - 1]
-        likeliest = self.lexicon.frequencies[[words[0] for words in self._forms.values()]]
         return Templates(
             keys=keys,
             key_starts=key_starts,
@@ -160,7 +216,7 @@ class Shark2:
             starts=starts,
             groups=np.searchsorted(ends, np.arange(len(keys_of) ** 2 + 1)),
             shapes=template_shapes(letters, starts, keys, key_starts, self.constants.points),
-            prior=self._prior(likeliest).astype(np.float32),
+            prior=self._prior(self.frequencies).astype(np.float32),
         )
 
     def _prior(self, frequencies: np.ndarray) -> np.ndarray:
@@ -169,7 +225,7 @@ class Shark2:
 
     def _rank(self, found: np.ndarray, log_prob: np.ndarray, k: int) -> list[Candidate]:
         """The best ``k`` of all words that some templates stand for. Shape: found, log_prob [m]."""
-        spellings = [self._spellings[template] for template in found.tolist()]
+        spellings = [self.spellings[template] for template in found.tolist()]
         groups = [self._forms[spelling] for spelling in spellings]
         owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         words = np.array([word for group in groups for word in group])

@@ -37,9 +37,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(capsys, monkeypatch, *arguments):
+def run(capsys, monkeypatch, *arguments, command="tune"):
     """Exit code, standard output and standard error of a command."""
-    monkeypatch.setattr(sys, "argv", ["glissando", "tune", *map(str, arguments)])
+    monkeypatch.setattr(sys, "argv", ["glissando", command, *map(str, arguments)])
     code = 0
     try:
         main()
@@ -81,8 +81,14 @@ def test_shark2_is_tuned_under_the_same_protocol(folder, capsys, monkeypatch):
     assert code == 0, err
     assert "20 trials; best" in out
     result = json.loads((folder / "shark2.json").read_text())
-    assert result["shark2"].keys() == {"location_weight", "frequency_weight"}
-    assert result["metrics"]["after"]["mean"]["tt1mm5"] >= result["metrics"]["before"]["mean"]["tt1mm5"]
+    after = result["metrics"]["after"]["mean"]
+    assert after["tt1mm5"] >= result["metrics"]["before"]["mean"]["tt1mm5"]
+    files = ("mine.jsonl", "--lexicon", "words.txt", "--method", "shark2", "--scoring", "shark2.json")
+    code, out, err = run(capsys, monkeypatch, *files, "--json", command="evaluate")
+    assert code == 0, err
+    assert json.loads(out)["overall"]["tt1mm5"] == pytest.approx(after["tt1mm5"])
+    code, out, _ = run(capsys, monkeypatch, *files, command="decode")
+    assert (code, out.count("\n")) == (0, 120)
 
 
 def test_the_same_command_reads_a_finished_study(folder, capsys, monkeypatch):

@@ -1,6 +1,7 @@
 import pytest
 
-from glissando.evaluation.ledger import Ledger, Point, StorageError, open_storage
+from glissando.errors import StorageError
+from glissando.evaluation.ledger import Ledger, Point, open_storage
 
 ENDS = {"a": (0.0, 1.0)}
 

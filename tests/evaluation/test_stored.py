@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glissando.beam import search_batch
+from glissando.beam import Hypotheses, search_batch
 from glissando.evaluation.metrics import Outcome, summarise
 from glissando.evaluation.stored import store_beams, tt1mm5
 from glissando.lexicon import Lexicon
@@ -42,6 +42,19 @@ def test_stored_beams_count_as_the_metrics_do(seed, exponent, weight, bonus):
     for name in ("top1", "top3", "map5", "macro_f1_5", "tt1mm5"):
         assert quick[name] == pytest.approx(getattr(plain, name), abs=1e-6), name
     assert beams.recall == pytest.approx(plain.recall)
+
+
+def test_ties_are_ranked_as_decoding_does():
+    """By the byte, and at the same byte as the beam has them: a tie is no hit for free."""
+    letters = ("a", "b", "c")
+    lexicon = Lexicon("test", "", letters, np.array([50, 60, 60], np.uint8))
+    trie = build_trie(lexicon, letters)
+    nodes = np.array([[trie.find(letter) for letter in letters]] * 3, np.int32)
+    hypotheses = Hypotheses(nodes, np.full((3, 3), -2.0, np.float32))
+    beams = store_beams(hypotheses, trie, lexicon.frequencies, letters)
+    ranks, first = beams.ranks(Scoring(0.0, 0.02, 0.0, frequency_floor=90.0))
+    assert ranks.tolist() == [3, 1, 2]  # b, c, a
+    assert first.tolist() == [1, 1, 1]
 
 
 def test_a_selection_ranks_as_the_whole_does():

@@ -23,7 +23,7 @@ from glissando.layout import Layout
 from glissando.lexicon import Lexicon, load_lexicon, typed_letters
 from glissando.runtime import EncoderRuntime
 from glissando.scoring import Candidate, Scoring, load_scoring
-from glissando.shark2 import Shark2
+from glissando.shark2 import Shark2, load_shark2
 from glissando.weights import load_weights
 
 Method = Literal["encoder", "shark2"]
@@ -161,7 +161,7 @@ def make_decoder(layout: Layout, targets: Sequence[str], options: EvaluationOpti
     if options.add_targets:
         lexicon = lexicon.with_words(word for word in targets if "".join(typed_letters(word, letters)) not in known)
     if options.method == "shark2":
-        return Shark2(layout, lexicon), known
+        return Shark2(layout, lexicon, load_shark2(options.scoring)), known
     encoder = EncoderRuntime(load_weights(options.weights))
     return Keyboard(layout, lexicon, encoder, load_scoring(options.scoring, language), options.beam), known
 

@@ -12,17 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from glissando.errors import GlissandoError, MissingExtraError
+from glissando.errors import MissingExtraError, StorageError
 
 FORMS = "sqlite:///FILE, journal:///FILE or postgresql://USER@HOST/DATABASE (four slashes for an absolute path)"
 SQLITE_WAIT = 60  # seconds for another worker's write
 ATTEMPTS = 5  # several workers may make the tables of one file at the same time; one of them wins
 MADE_BY_ANOTHER = ("already exists", "unique", "duplicate", "database is locked")  # what the others are told
 CAREFUL = 20  # batches before the end, from which on every write is preceded by a count
-
-
-class StorageError(GlissandoError):
-    """A study's storage cannot be reached or read."""
 
 
 class Point(NamedTuple):

@@ -15,14 +15,11 @@ import numpy as np
 from glissando.evaluation.stored import StoredBeams
 from glissando.evaluation.study import Found, Plan, Progress, maximise
 from glissando.evaluation.tune import check_enough, check_known, join_beams, one_thread, quality
-from glissando.gesture import Gesture, as_gesture
+from glissando.gesture import Gesture
 from glissando.lexicon import typed_letters
 from glissando.scoring import Scoring
-from glissando.shark2 import Points, Shark2, Shark2Constants
-from glissando.templates import match_locations, match_shapes
-from glissando.walk import cost_tables
+from glissando.shark2 import Matches, Shark2, Shark2Constants
 
-TIE = 1e-7  # per unit of the byte: less than any difference that counts
 CHUNK = 256  # swipes matched between two signs of progress
 
 
@@ -41,29 +38,6 @@ class MatchedSet:
         targets = tuple("".join(typed_letters(word, letters)) for word in words)
         check_known(targets, decoder.lexicon, letters)
         return cls(decoder, tuple(gestures), targets)
-
-
-class _Terms(Shark2):
-    """SHARK2 that gives the terms of its score instead of ranking by them."""
-
-    def terms(self, points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Templates, the likelihood of their shape and ends, and their location distance. Shape: [m] each."""
-        gesture = as_gesture(points)
-        path = self._ruler.trace(gesture.x, gesture.y, gesture.t, self.constants.points)
-        visits, strays = cost_tables(path, self._templates.keys, self._templates.key_starts, self._weights)
-        found, partial, bound = match_shapes(path, visits, self._templates, self._weights)
-        if len(found) > self.constants.shortlist:
-            best = np.argpartition(-bound, self.constants.shortlist)[: self.constants.shortlist]
-            found, partial = found[best], partial[best]
-        return found, partial, match_locations(found, visits, strays, self._templates)
-
-    def numbers(self) -> dict[str, int]:
-        """The template of every spelling."""
-        return {typed: index for index, typed in enumerate(self._spellings)}
-
-    def bytes(self) -> np.ndarray:
-        """The frequency byte of every template's likeliest word. Shape: [S] uint8."""
-        return self.lexicon.frequencies[[words[0] for words in self._forms.values()]]
 
 
 def match_corpus(name: str, parts: Sequence[MatchedSet], progress: Progress | None = None) -> StoredBeams:
@@ -101,29 +75,26 @@ def search_shark2(
 
 def _store(part: MatchedSet, progress: Callable[[int], None] | None) -> StoredBeams:
     """The terms of every match of one set's swipes."""
-    decoder = _Terms(part.decoder.layout, part.decoder.lexicon, part.decoder.constants)
-    rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    decoder = part.decoder
+    rows: list[Matches] = []
     with ThreadPoolExecutor() as pool:  # the matching runs outside Python's lock
         for start in range(0, len(part.gestures), CHUNK):
-            rows += pool.map(decoder.terms, part.gestures[start : start + CHUNK])
+            rows += pool.map(decoder.match, part.gestures[start : start + CHUNK])
             if progress:
                 progress(len(rows))
-    found, partial, location = (np.concatenate(column) for column in zip(*rows, strict=True))
-    offsets = np.concatenate([[0], np.cumsum([len(row[0]) for row in rows])])
+    found = np.concatenate([row.templates for row in rows])
+    offsets = np.concatenate([[0], np.cumsum([len(row.templates) for row in rows])])
     meant = {typed: index for index, typed in enumerate(dict.fromkeys(part.targets))}
-    template_of, frequencies = decoder.numbers(), decoder.bytes()
-    number = np.full(len(frequencies), -1, dtype=np.int32)
-    number[[template_of[typed] for typed in meant]] = list(meant.values())
+    number = np.array([meant.get(typed, -1) for typed in decoder.spellings], dtype=np.int32)
     spellings = number[found]
     targets = np.array([meant[typed] for typed in part.targets], dtype=np.int32)
     owner = np.repeat(np.arange(len(targets)), np.diff(offsets))
     hits = np.flatnonzero(spellings == targets[owner])
     places = np.full(len(targets), -1, dtype=np.int64)
     places[owner[hits]] = hits
-    # Words with one template and a byte below the floor tie; decoding then goes by the byte, and so does this.
-    likelihood = partial.astype(np.float64) + TIE * frequencies[found]
+    location = np.concatenate([row.locations for row in rows])
     return StoredBeams(
-        log_probs=likelihood, lengths=np.ones(len(found), np.uint8), frequencies=frequencies[found],
-        distances=np.column_stack([location, np.zeros_like(location)]),
+        log_probs=np.concatenate([row.likelihoods for row in rows]), lengths=np.ones(len(found), np.uint8),
+        frequencies=decoder.frequencies[found], distances=np.column_stack([location, np.zeros_like(location)]),
         offsets=offsets, places=places, spellings=spellings, targets=targets,
     )  # fmt: skip

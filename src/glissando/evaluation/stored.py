@@ -47,7 +47,7 @@ class StoredBeams:
 
     def ranks(self, scoring: Scoring) -> tuple[np.ndarray, np.ndarray]:
         """Rank of every target (0 where lost) and the spelling ranked first. Shape: [n], [n]."""
-        return _ranks(self.scores(scoring), self.offsets, self.places, self.spellings)
+        return _ranks(self.scores(scoring), self.frequencies, self.offsets, self.places, self.spellings)
 
     def scores(self, scoring: Scoring) -> np.ndarray:
         """Score every hypothesis. Shape: [H] float64."""
@@ -122,20 +122,31 @@ def tt1mm5(beams: StoredBeams, scoring: Scoring, min_examples: int = 5) -> dict[
 
 
 @numba.njit(cache=True, parallel=True)
-def _ranks(scores, offsets, places, spellings):  # type: ignore[no-untyped-def]
+def _ranks(scores, frequencies, offsets, places, spellings):  # type: ignore[no-untyped-def]
     """Count the hypotheses above each target, and find the best. Shape: [H] -> [n], [n]."""
     n = len(places)
     ranks = np.zeros(n, np.int32)
     first = np.full(n, -1, np.int32)
     for i in numba.prange(n):
-        target = scores[places[i]] if places[i] >= 0 else -np.inf
+        start, end, target = offsets[i], offsets[i + 1], places[i]
+        best = start
         above = 0
-        best = -np.inf
-        for j in range(offsets[i], offsets[i + 1]):
-            above += scores[j] > target
-            if scores[j] > best:
-                best = scores[j]
-                first[i] = spellings[j]
-        if places[i] >= 0:
+        for j in range(start, end):
+            if _before(scores, frequencies, j, best):
+                best = j
+            above += target >= 0 and _before(scores, frequencies, j, target)
+        if end > start:
+            first[i] = spellings[best]
+        if target >= 0:
             ranks[i] = above + 1
     return ranks, first
+
+
+@numba.njit(cache=True, inline="always")
+def _before(scores, frequencies, j, other):  # type: ignore[no-untyped-def]
+    """Whether a hypothesis ranks before another, as decoding sorts: by score, by byte, then as the beam has it."""
+    if scores[j] != scores[other]:
+        return scores[j] > scores[other]
+    if frequencies[j] != frequencies[other]:
+        return frequencies[j] > frequencies[other]
+    return j < other

@@ -91,7 +91,7 @@ class Tuning:
     provenance: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form; ``load_scoring`` reads its "scoring" object."""
+        """The JSON form; ``load_scoring`` reads its "scoring" object, ``load_shark2`` its "shark2"."""
         return {**self.constants, "provenance": self.provenance, "metrics": self.metrics}
 
 
@@ -200,7 +200,7 @@ def _tune_shark2(
 
     after = _with(before, found.best)
     metrics = {"before": _measure(names, beams, as_scoring(before)), "after": _measure(names, beams, as_scoring(after))}
-    return {"shark2": found.best}, [Stage("scoring", plan.name, found, reached)], metrics
+    return {"shark2": after.to_dict()}, [Stage("scoring", plan.name, found, reached)], metrics
 
 
 def _encoded(part: tuple[Decoder, list[Swipe]]) -> TuningSet:
