@@ -1,0 +1,86 @@
+"""The report's three pictures of layouts: words' paths overlaid, confidence letter by letter, keys side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from glissando.design.report import Report
+from glissando.figures.style import COLOURS, INK, MUTED, bare, draw_keys, draw_trail, figure, save
+from glissando.gesture import resample
+from glissando.layout import Layout
+from glissando.lexicon import typed_letters
+from glissando.synth import swipe
+
+COLUMNS = 3  # keyboards side by side
+PANEL = 3.5  # inches
+UNSURE = 0.2  # confidence below which a letter is as good as missed: drawn in another colour
+
+
+def draw_paths(layouts: Sequence[Layout], words: Sequence[str], path: Path) -> list[Path]:
+    """The exact swipes of some words over each other, a panel per layout; the first word's is the widest."""
+    made, panels = _keyboards(layouts, extra=0.35)
+    for axes, layout in zip(panels, layouts, strict=True):
+        lit = {letter for word in words for letter in typed_letters(word, frozenset(layout.letters))}
+        draw_keys(axes, layout, lit)
+        axes.set_title(layout.name, fontsize=11, color=INK)
+        for number, word in enumerate(words):
+            width = max(6.5 - 4.0 * number, 1.5) if len(words) < 3 else 2.2
+            draw_trail(axes, layout, resample(swipe(word, layout), 256), COLOURS[number % len(COLOURS)], width)
+    handles = [_line(COLOURS[number % len(COLOURS)]) for number in range(len(words))]
+    made.legend(handles, list(words), loc="outside lower center", ncols=len(words), frameon=False, fontsize=10)
+    return save(made, path)
+
+
+def draw_confidence(report: Report, path: Path) -> list[Path]:
+    """The encoder's confidence in each letter of each word, a row per word and a column per layout."""
+    words = list(report.layouts[0].letters)
+    longest = max(len(word) for word in words)
+    made = figure(max(0.42 * longest, 2.2) * len(report.layouts) + 0.6, 1.7 * len(words) + 0.3)
+    panels = made.subplots(len(words), len(report.layouts), squeeze=False, sharey=True)
+    for row, word in zip(panels, words, strict=True):
+        for axes, one in zip(row, report.layouts, strict=True):
+            letters = one.letters[word]
+            shares = [100 * letter.confidence for letter in letters]
+            colours = [COLOURS[1] if letter.confidence < UNSURE else COLOURS[0] for letter in letters]
+            bars = axes.bar(range(len(letters)), shares, 0.72, color=colours)
+            for label, share in zip(axes.bar_label(bars, fmt="%.0f", fontsize=8, padding=1), shares, strict=True):
+                label.set_color(COLOURS[1] if share < 100 * UNSURE else INK)
+            axes.set(ylim=(0, 112), yticks=(0, 50, 100))
+            axes.set_xticks(range(len(letters)), [letter.letter for letter in letters])
+            bare(axes)
+            axes.tick_params(axis="x", labelsize=11, labelcolor=INK, length=0)
+            if axes in panels[0]:
+                axes.set_title(one.layout.name, fontsize=11, color=INK)
+        row[0].set_ylabel(f"{word}, %", fontsize=9, color=MUTED)
+    return save(made, path)
+
+
+def draw_layouts(layouts: Sequence[Layout], path: Path) -> list[Path]:
+    """The keyboards side by side, all equally wide."""
+    made, panels = _keyboards(layouts)
+    for axes, layout in zip(panels, layouts, strict=True):
+        draw_keys(axes, layout, size=12)
+        axes.set_title(layout.name, fontsize=11, color=INK)
+    return save(made, path)
+
+
+def _keyboards(layouts: Sequence[Layout], extra: float = 0.0) -> tuple[Any, list[Any]]:
+    """A figure with an empty panel for each layout, ``extra`` inches higher than these need."""
+    columns = min(len(layouts), COLUMNS)
+    rows = math.ceil(len(layouts) / columns)
+    heights = [max(layout.aspect for layout in layouts[i * columns : (i + 1) * columns]) for i in range(rows)]
+    made = figure(PANEL * columns, sum(PANEL * height + 0.4 for height in heights) + extra)
+    panels = made.subplots(rows, columns, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel().tolist()
+    for axes in panels[len(layouts) :]:
+        axes.axis("off")
+    return made, panels[: len(layouts)]
+
+
+def _line(colour: str) -> Any:
+    """A line for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, lw=3)
