@@ -1,0 +1,119 @@
+"""What training makes of one swipe: co-augmented samples, and the swipe carried to keyboards nobody has made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glissando.errors import MissingExtraError
+from glissando.figures.examples import Example
+from glissando.figures.style import COLOURS, INK, MUTED, RULE, figure, save
+from glissando.gesture import resample
+from glissando.lexicon import typed_letters
+
+COLUMNS = 4
+PANEL = 2.1  # inches
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A swipe as training sees it, all in the unit square.
+
+    Attributes:
+        title: what was done to it.
+        path: [2, n].
+        centres: [K, 2].
+        letters: the letter of each key.
+        typed: the letters of the word.
+    """
+
+    title: str
+    path: np.ndarray
+    centres: np.ndarray
+    letters: Sequence[str]
+    typed: frozenset[str]
+
+
+def samples(example: Example, count: int, seed: int = 0, rearranged: int = 0) -> list[Sample]:
+    """The swipe itself, then ``count`` co-augmented samples of it and ``rearranged`` on random grids."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtraError("augmentation needs torch: pip install 'glissando[train]'") from None
+    from glissando.train.augment import AugmentConfig, augment, sample_parameters
+    from glissando.train.grids import random_grids
+    from glissando.train.rearrange import align, rearrange
+
+    layout = example.layout
+    typed = typed_letters(example.word, frozenset(layout.letters))
+    generator = torch.Generator().manual_seed(seed)
+
+    def sample(title: str, path: Any, keys: Any) -> Sample:
+        return Sample(title, path.numpy(), keys[: len(layout.keys), :2].numpy(), layout.letters, frozenset(typed))
+
+    batch = _repeat(example, typed, max(count, 1))
+    made = [sample(f"{example.word}, {layout.name}", batch.path[0], batch.keys[0])]
+    drawn = sample_parameters(batch, AugmentConfig(), generator)
+    moved = augment(batch, drawn)
+    for row in range(count):
+        made.append(sample(_caption(drawn, row), moved.path[row], moved.keys[row]))
+    if rearranged:
+        batch = _repeat(example, typed, rearranged)
+        grids = random_grids(rearranged, len(layout.keys), generator, batch.path.device)
+        carried = rearrange(batch, align(batch.path, batch.keys, batch.targets, batch.lengths), *grids)
+        for row in range(rearranged):
+            made.append(sample("re-arranged", carried.path[row], carried.keys[row]))
+    return made
+
+
+def draw_samples(made: Sequence[Sample], path: Path) -> list[Path]:
+    """A panel for each sample: the unit square, the keys' letters, the path from its dot on."""
+    rows = math.ceil(len(made) / COLUMNS)
+    drawn = figure(PANEL * min(len(made), COLUMNS), (PANEL + 0.25) * rows)
+    panels = drawn.subplots(rows, min(len(made), COLUMNS), squeeze=False).ravel()
+    for axes, sample in zip(panels, made, strict=False):
+        _draw_sample(axes, sample)
+    for axes in panels[len(made) :]:
+        axes.axis("off")
+    return save(drawn, path)
+
+
+def _draw_sample(axes: Any, sample: Sample) -> None:
+    """One sample's panel."""
+    axes.set(xlim=(-0.03, 1.03), ylim=(1.03, -0.03), aspect="equal", xticks=[], yticks=[])
+    for spine in axes.spines.values():
+        spine.set_color(RULE)
+    for (x, y), letter in zip(sample.centres, sample.letters, strict=True):
+        lit = letter in sample.typed
+        axes.text(
+            x, y, letter, ha="center", va="center", fontsize=8, color=INK if lit else MUTED,
+            fontweight="bold" if lit else "normal", zorder=4, parse_math=False,
+        )  # fmt: skip
+    axes.plot(*sample.path, color=COLOURS[0], lw=1.8, solid_capstyle="round", zorder=3, alpha=0.85)
+    axes.plot(*sample.path[:, :1], "o", color=COLOURS[0], ms=5, mec="white", mew=0.8, zorder=3.5)
+    axes.set_title(sample.title, fontsize=8, color=INK, pad=3)
+
+
+def _repeat(example: Example, typed: Sequence[str], count: int) -> Any:
+    """The same swipe, so many times, as a batch of training."""
+    import torch
+
+    from glissando.train.batches import Batch, layout_tensors
+
+    keys, mask, rows = (part.expand(count, *part.shape[1:]) for part in layout_tensors([example.layout]))
+    path = torch.from_numpy(resample(example.gesture)).expand(count, -1, -1)
+    targets = torch.tensor([[example.layout.keys_of[letter][0] for letter in typed]]).expand(count, -1)
+    return Batch(path, keys, mask, targets, torch.full((count,), len(typed)), rows)
+
+
+def _caption(drawn: Any, row: int) -> str:
+    """What the stages did to one sample, in words."""
+    parts = [f"{math.degrees(float(drawn.angle[row])):.0f}°"]
+    parts += [f"flip {axis}" for axis, sign in zip("xy", drawn.flip[row].tolist(), strict=True) if sign < 0]
+    parts += ["reversed"] if bool(drawn.reverse[row]) else []
+    return ", ".join(parts)

@@ -1,0 +1,68 @@
+"""Swipes to draw: a recorded one where a corpus has the word, else one made up with human noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from glissando.corpus.records import Swipe, read_swipes
+from glissando.design.words import check_typeable
+from glissando.errors import GlissandoError
+from glissando.evaluation.evaluate import with_aspect
+from glissando.gesture import Gesture
+from glissando.layout import ALIASES, Layout, load_layout
+from glissando.synth import swipe
+
+MAX_KEY_DISTANCE = 2.0  # key widths: a swipe that strays further does not follow its word
+
+
+@dataclass(frozen=True)
+class Example:
+    """A swipe to look into: its word, its layout, and where it comes from ("recorded", "made up")."""
+
+    word: str
+    layout: Layout
+    gesture: Gesture
+    origin: str
+
+
+def find_examples(wanted: Sequence[str], files: Sequence[Path] = (), seed: int = 0) -> list[Example]:
+    """Examples for words on layouts, each written LAYOUT:WORD.
+
+    Of a corpus the first swipe is taken that has the word, the layout and follows its keys.
+
+    Args:
+        wanted: such as "qwerty:with"; the layout may be a file.
+        files: corpora to look in, JSON lines, plain or gzip.
+        seed: of made-up swipes.
+    """
+    pairs = [_split(text) for text in wanted]
+    sought = {(layout.name, word) for layout, word in pairs}
+    found: dict[tuple[str, str], Swipe] = {}
+    for file in files:
+        for one in read_swipes(file):
+            key = ALIASES.get(one.layout, one.layout), one.word
+            if key in sought and key not in found and (one.key_distance or 0.0) <= MAX_KEY_DISTANCE:
+                found[key] = one
+    rng = np.random.default_rng(seed)
+    return [_example(layout, word, found.get((layout.name, word)), rng) for layout, word in pairs]
+
+
+def _example(layout: Layout, word: str, recorded: Swipe | None, rng: np.random.Generator) -> Example:
+    """The swipe recorded, or one made up."""
+    if recorded is None:
+        return Example(word, layout, swipe(word, layout, rng), "made up")
+    return Example(word, with_aspect(layout, [recorded]), recorded.gesture, "recorded")
+
+
+def _split(text: str) -> tuple[Layout, str]:
+    """A layout and a word it can type."""
+    name, colon, word = text.rpartition(":")
+    if not (name and colon and word):
+        raise GlissandoError(f"an example is written LAYOUT:WORD, such as qwerty:with; got {text!r}")
+    layout = load_layout(name)
+    check_typeable(word, layout)
+    return layout, word
