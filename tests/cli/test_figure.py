@@ -1,0 +1,63 @@
+import json
+
+import pytest
+from command import lines, refused, row, run
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    file = tmp_path / "swipes.jsonl"
+    file.write_bytes(lines([row("hello"), row("quiz") | {"word": "mango"}]))
+    return file
+
+
+@pytest.fixture
+def words(tmp_path):
+    file = tmp_path / "words.txt"
+    file.write_text("hello 5\nquiz 5\nmango 5\n")
+    return file
+
+
+def saved(folder, name):
+    return {file.suffix for file in folder.glob(f"{name}.*")} == {".png", ".svg"}
+
+
+def test_field(tmp_path, corpus):
+    result = run(
+        "figure", "field", "qwerty:hello", "dvorak:hi", "--swipes", corpus, "--out", tmp_path / "new" / "f.png"
+    )
+    assert result.code == 0, result
+    assert saved(tmp_path / "new", "f")
+
+
+def test_augment(tmp_path):
+    pytest.importorskip("torch")
+    assert run("figure", "augment", "--count", 2, "--rearranged", 1, "--out", tmp_path / "a").code == 0
+    assert saved(tmp_path, "a")
+
+
+def test_training(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "metrics.jsonl").write_text('{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 2.0}\n')
+    assert run("figure", "training", tmp_path / "one", "--out", tmp_path / "t").code == 0
+    assert saved(tmp_path, "t")
+
+
+def test_errors_are_drawn_and_counted(tmp_path, corpus, words):
+    result = run("figure", "errors", corpus, "--lexicon", words, "--out", tmp_path / "e")
+    assert "1 mistakes in 2 swipes" in result.out
+    assert "label noise" in result.out
+    assert saved(tmp_path, "e")
+    (one,) = json.loads(run("figure", "errors", corpus, "--lexicon", words, "--out", tmp_path / "e", "--json").out)
+    assert (one["target"], one["answer"], one["cause"]) == ("mango", "quiz", "label noise")
+
+
+def test_bad_input(tmp_path, corpus):
+    assert "LAYOUT:WORD" in refused("figure", "field", "hello")
+    assert "no layout 'qwertx'" in refused("figure", "augment", "qwertx:hi")
+    assert "cannot read metrics" in refused("figure", "training", tmp_path / "none")
+    (tmp_path / "right.jsonl").write_bytes(lines([row("hello")]))
+    assert "nothing to draw" in refused("figure", "errors", tmp_path / "right.jsonl", "--out", tmp_path / "e")
+    assert "none.jsonl" in refused("figure", "errors", tmp_path / "none.jsonl")

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from command import lines, row
+
+from glissando.corpus.records import swipe_from_dict
+from glissando.errors import CorpusError, GlissandoError
+from glissando.evaluation.evaluate import EvaluationOptions
+from glissando.figures.gallery import count_causes
+from glissando.figures.mistakes import CAUSES, RARE, cause_of, find_mistakes, stray
+from glissando.layout import load_layout
+
+QWERTY = load_layout("qwerty")
+
+
+def swiped(word, label=None):
+    """An exact swipe of one word, filed under another."""
+    return swipe_from_dict(row(word) | {"word": label or word})
+
+
+@pytest.mark.parametrize(
+    ("target", "answer", "gap", "cause"),
+    [
+        ("too", "to", 0, "doubled letters"),
+        ("to", "too", 99, "doubled letters"),
+        ("stream", "steam", 0, "straight-line letters"),
+        ("pit", "put", 0, "straight-line letters"),
+        ("favors", "favours", 0, "straight-line letters"),
+        ("for", "foe", 0, "neighbours"),
+        ("can", "cab", 0, "neighbours"),
+        ("cab", "mob", RARE, "rare word"),
+        ("cab", "mob", RARE - 1, "other"),
+        ("star", "start", 0, "other"),  # beyond the last letter there is no line
+    ],
+)
+def test_causes_by_hand(target, answer, gap, cause):
+    assert cause_of(target, answer, swiped(target), QWERTY, gap) == cause
+
+
+def test_a_swipe_of_another_word_is_label_noise_whatever_else_fits():
+    assert cause_of("mango", "quiz", swiped("quiz", "mango"), QWERTY, 0) == "label noise"
+    # The keys of the word are all passed, on a way that goes far beyond them.
+    assert cause_of("the", "thanked", swiped("thanked", "the"), QWERTY, 99) == "label noise"
+    assert cause_of("mango", "quiz", swiped("mango"), QWERTY, 0) == "other"
+
+
+def test_stray_counts_missed_keys_and_detours():
+    assert stray("mango", swiped("mango"), QWERTY) < 0.7
+    assert stray("to", swiped("tao", "to"), QWERTY) > 3  # passes both keys, and goes to a on the way
+    assert stray("tao", swiped("to", "tao"), QWERTY) > 3  # never goes to a
+    assert stray("a", swiped("al", "a"), QWERTY) > 5
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    file = tmp_path / "swipes.jsonl"
+    file.write_bytes(lines([row("hello"), row("quiz") | {"word": "mango"}, row("world") | {"word": "jelly"}]))
+    return file
+
+
+def test_only_mistakes_are_kept_the_surest_first(corpus):
+    words = {"hello": 5, "mango": 5, "quiz": 5, "world": 5, "jelly": 5}
+    found = find_mistakes([corpus], EvaluationOptions(lexicon=words))
+    assert found.swipes == 3
+    assert {(one.target, one.answer) for one in found.mistakes} == {("mango", "quiz"), ("jelly", "world")}
+    assert [one.confidence for one in found.mistakes] == sorted(
+        (one.confidence for one in found.mistakes), reverse=True
+    )
+    assert count_causes(found.mistakes) == {cause: 2 * (cause == "label noise") for cause in CAUSES}
+    one = found.mistakes[0]
+    assert len(one.seen) == len(one.moments) == len(one.target)
+    assert np.all((one.seen >= 0) & (one.seen <= 1))
+    assert one.evidence > 0  # the network itself prefers what was swiped
+    assert set(one.to_dict()) >= {"target", "answer", "cause", "seen", "reading"}
+
+
+def test_what_cannot_be_explained_is_refused(corpus, tmp_path):
+    with pytest.raises(GlissandoError, match="method 'shark2' has none"):
+        find_mistakes([corpus], EvaluationOptions(method="shark2"))
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(CorpusError, match="no swipe to read"):
+        find_mistakes([tmp_path / "empty.jsonl"], EvaluationOptions())
