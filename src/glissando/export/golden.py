@@ -21,8 +21,12 @@ from glissando.synth import swipe
 
 CANDIDATES = 8  # of each swipe
 MARGIN = 0.01  # between the best two scores; nearer ones may swap for rounding alone, which proves nothing
-TRIES = 20  # words, for a swipe with that margin
+# What the emissions may change by when the path moves by its last bit. Where a finger turns on the spot its heading
+# hangs on that bit: such a swipe tells rounding from rounding, not right from wrong.
+UNSTEADY = 1e-4
+TRIES = 40  # words, for a swipe that is clear and steady
 COMMON = 20_000  # the words of ordinary swipes are among the so many most frequent
+DEEP = 10.0  # log-emissions below minus this are compared relative to their size: they are zero to a beam
 # What a port may differ by and be right: float32 in another order of operations.
 TOLERANCES = {"path": 1e-6, "emissions": 1e-4, "scores": 1e-3, "probabilities": 1e-3}
 
@@ -45,7 +49,7 @@ class Golden:
 
 
 def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> list[Golden]:
-    """Make ``count`` swipes, at least one of each awkward kind and at the most two fifths of them awkward."""
+    """Make ``count`` swipes, two fifths of them awkward; where that is too few for one of each kind, a few more."""
     rng = np.random.default_rng(seed)
     kinds = [*BENDS, *_WORDS]
     each = max(1, 2 * count // (5 * len(kinds)))
@@ -62,7 +66,8 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
     hypotheses = keyboard.hypotheses(letters)
     distances = keyboard.distances(gestures, hypotheses)
     for row, one in enumerate(swipes):
-        emissions = keyboard.emissions(one.gesture).log_probs[0]
+        path = one.gesture.path()
+        emissions = keyboard.encoder.run(path[None], keyboard.layout.centres).log_probs[0]  # before any decoder
         places = {int(node): i for i, node in enumerate(hypotheses.nodes[row])}
         candidates = [
             _candidate(found, None if distances is None else distances[row, places[keyboard.trie.find(found.letters)]])
@@ -72,7 +77,7 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
             "kind": one.kind,
             "word": one.word,
             "points": np.column_stack([one.gesture.x, one.gesture.y, one.gesture.t]).tolist(),
-            "path": _rounded(one.gesture.path(), 7),
+            "path": [[float(str(value)) for value in axis] for axis in path],  # float32, to its last bit
             "emissions": _rounded(emissions, 5),
             "greedy": keyboard.literal(letters[row : row + 1])[0],
             "candidates": candidates,
@@ -94,17 +99,31 @@ def _candidate(found: Candidate, distances: np.ndarray | None) -> dict[str, Any]
 
 
 def _draw(keyboard: Keyboard, kind: str, choices: np.ndarray, rng: np.random.Generator) -> Golden:
-    """One swipe of a kind, of a word for which the best candidate is clear; after enough tries of any word."""
+    """One swipe of a kind, of a word for which it is clear and steady; after enough tries of any word."""
     for _ in range(TRIES):
         word = keyboard.lexicon.words[rng.choice(choices)]
         made = swipe(word, keyboard.layout, rng, rng.uniform(0.2, 1.2))
         points = np.column_stack([made.x, made.y, made.t])
         points = BENDS[kind](points, rng) if kind in BENDS else points
         golden = Golden(kind, word, Gesture.from_points(np.round(points, 5)))
-        scores = [found.score for found in keyboard.decode(golden.gesture, k=2)]
-        if len(scores) < 2 or scores[0] == scores[1] or scores[0] - scores[1] > MARGIN:
+        if _clear(keyboard, golden.gesture) and _steady(keyboard, golden.gesture, rng):
             break
     return golden
+
+
+def _clear(keyboard: Keyboard, gesture: Gesture) -> bool:
+    """Whether rounding cannot change the best candidate. Equal scores keep their order."""
+    scores = [found.score for found in keyboard.decode(gesture, k=2)]
+    return len(scores) < 2 or scores[0] == scores[1] or scores[0] - scores[1] > MARGIN
+
+
+def _steady(keyboard: Keyboard, gesture: Gesture, rng: np.random.Generator) -> bool:
+    """Whether the emissions stay when the path moves by its last bit."""
+    path = gesture.path()
+    moved = [np.nextafter(path, rng.choice(np.float32([-1, 2]), path.shape)) for _ in range(3)]
+    first, *others = keyboard.encoder.run(np.stack([path, *moved]), keyboard.layout.centres).log_probs
+    change = np.abs(np.stack(others) - first) / np.maximum(1, np.abs(first) / DEEP)
+    return bool(change.max() < UNSTEADY)
 
 
 def _choices(keyboard: Keyboard, kind: str) -> np.ndarray:

@@ -1,0 +1,167 @@
+// CTC beam search over the trie: log-sum merging of prefixes, pruned by a length-aware score.
+
+const IMPOSSIBLE = -1e30; // log of zero, finite so that differences stay numbers
+const MAX_DEPTH = 255;
+
+// log(exp a + exp b)
+function add(a, b) {
+  const high = a > b ? a : b;
+  const gap = a > b ? b - a : a - b;
+  return gap > -16 ? high + Math.log1p(Math.exp(gap)) : high;
+}
+
+export class Beam {
+  // search: {width, sure_blank}; scoring: {pruning_exponent, pruning_bonus}
+  constructor(trie, search, scoring) {
+    this.trie = trie;
+    this.width = search.width;
+    this.sure = search.sure_blank < 1 ? Math.log(search.sure_blank) : Infinity;
+    this.bonus = scoring.pruning_bonus;
+    this.weights = Float32Array.from({ length: MAX_DEPTH + 2 }, (_, depth) => Math.max(depth, 1) ** -scoring.pruning_exponent);
+    const capacity = this.width * (trie.letters.length + 1);
+    this.node = new Int32Array(capacity);
+    this.label = new Uint8Array(capacity);
+    this.depth = new Int32Array(capacity);
+    this.inBlank = new Float32Array(capacity);
+    this.inLetter = new Float32Array(capacity);
+    this.rank = new Float32Array(capacity);
+    this.spare = new Float32Array(capacity); // quickselect's copy of the ranks
+    this.total = new Float32Array(this.width);
+    this.ended = new Float32Array(this.width);
+    let slots = 1;
+    while (slots < 4 * this.width) slots *= 2;
+    this.tableNode = new Int32Array(slots);
+    this.tableSlot = new Int32Array(slots);
+  }
+
+  // logProbs: Float32Array [frames, letters + 1], blank last. -> [{node, logProb}], in the beam's order.
+  search(logProbs) {
+    const classes = this.trie.letters.length + 1;
+    this.node[0] = 0;
+    this.label[0] = 255;
+    this.depth[0] = 0;
+    this.inBlank[0] = 0;
+    this.inLetter[0] = IMPOSSIBLE;
+    this.size = 1;
+    for (let start = 0; start < logProbs.length; start += classes) {
+      const frame = logProbs.subarray(start, start + classes);
+      if (frame[classes - 1] > this.sure) this.#wait(frame);
+      else {
+        this.#extend(frame);
+        if (this.size > this.width) this.#prune();
+      }
+    }
+    const found = [];
+    const { endings } = this.trie;
+    for (let i = 0; i < this.size; i += 1) {
+      const node = this.node[i];
+      if (endings[node + 1] > endings[node]) found.push({ node, logProb: add(this.inBlank[i], this.inLetter[i]) });
+    }
+    return found;
+  }
+
+  // A frame that is blank for sure begins no letter: hypotheses wait, or go on with the letter they ended in.
+  #wait(frame) {
+    const blank = frame[frame.length - 1];
+    for (let i = 0; i < this.size; i += 1) {
+      this.inBlank[i] = add(this.inBlank[i], this.inLetter[i]) + blank;
+      this.inLetter[i] = this.depth[i] > 0 ? this.inLetter[i] + frame[this.label[i]] : IMPOSSIBLE;
+    }
+  }
+
+  // Advances every hypothesis by one frame, in place, and appends the new ones.
+  #extend(frame) {
+    const { node, label, depth, inBlank, inLetter, rank, total, ended, weights, bonus, tableNode, tableSlot } = this;
+    const { children, labels } = this.trie;
+    const blank = frame[frame.length - 1];
+    const mask = tableNode.length - 1;
+    const size = this.size;
+    let floor = Infinity;
+    tableNode.fill(-1);
+    for (let i = 0; i < size; i += 1) {
+      total[i] = add(inBlank[i], inLetter[i]);
+      ended[i] = inBlank[i]; // only from a blank may the same letter come again
+      inBlank[i] = total[i] + blank;
+      inLetter[i] = depth[i] > 0 ? inLetter[i] + frame[label[i]] : IMPOSSIBLE;
+      floor = Math.min(floor, Math.max(inBlank[i], inLetter[i]) * weights[depth[i]] + bonus * depth[i]);
+      let at = Math.imul(node[i], 40503) & mask;
+      while (tableNode[at] >= 0) at = (at + 1) & mask;
+      tableNode[at] = node[i];
+      tableSlot[at] = i;
+    }
+    if (size < this.width) floor = -Infinity;
+    let filled = size;
+    for (let i = 0; i < size; i += 1) {
+      const below = depth[i] + 1;
+      const weight = weights[below];
+      const reward = bonus * below;
+      const end = children[node[i] + 1];
+      for (let child = children[node[i]]; child < end; child += 1) {
+        const letter = labels[child];
+        const reached = (letter === label[i] ? ended[i] : total[i]) + frame[letter];
+        // A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
+        if (reached * weight + reward < floor) continue;
+        let at = Math.imul(child, 40503) & mask;
+        while (tableNode[at] >= 0 && tableNode[at] !== child) at = (at + 1) & mask;
+        if (tableNode[at] === child) {
+          inLetter[tableSlot[at]] = add(inLetter[tableSlot[at]], reached);
+          continue;
+        }
+        node[filled] = child;
+        label[filled] = letter;
+        depth[filled] = below;
+        inBlank[filled] = IMPOSSIBLE;
+        inLetter[filled] = reached;
+        filled += 1;
+      }
+    }
+    for (let i = 0; i < filled; i += 1) {
+      rank[i] = Math.max(inBlank[i], inLetter[i]) * weights[depth[i]] + bonus * depth[i];
+    }
+    this.size = filled;
+  }
+
+  // Keeps the `width` hypotheses of the highest rank, in their order.
+  #prune() {
+    const { node, label, depth, inBlank, inLetter, rank, size, width } = this;
+    this.spare.set(rank.subarray(0, size));
+    const threshold = select(this.spare, size, size - width);
+    let room = width;
+    for (let i = 0; i < size; i += 1) if (rank[i] > threshold) room -= 1;
+    let kept = 0;
+    for (let i = 0; i < size; i += 1) {
+      if (rank[i] < threshold || (rank[i] === threshold && room-- <= 0)) continue;
+      node[kept] = node[i];
+      label[kept] = label[i];
+      depth[kept] = depth[i];
+      inBlank[kept] = inBlank[i];
+      inLetter[kept] = inLetter[i];
+      kept += 1;
+    }
+    this.size = kept;
+  }
+}
+
+// The value that would stand at `index` if the first `size` values were sorted; reorders them.
+function select(values, size, index) {
+  let low = 0;
+  let high = size - 1;
+  while (low < high) {
+    const pivot = values[(low + high) >> 1];
+    let i = low;
+    let j = high;
+    while (i <= j) {
+      while (values[i] < pivot) i += 1;
+      while (values[j] > pivot) j -= 1;
+      if (i <= j) {
+        [values[i], values[j]] = [values[j], values[i]];
+        i += 1;
+        j -= 1;
+      }
+    }
+    if (index <= j) high = j;
+    else if (index >= i) low = i;
+    else break;
+  }
+  return values[index];
+}

@@ -1,0 +1,37 @@
+// Fetches a bundle's files and compares them with its manifest.
+
+const FORMAT = "glissando-bundle";
+const VERSION = 1;
+
+export class BundleError extends Error {}
+
+// A reader of files beneath a web address.
+export function fromAddress(base) {
+  return async (name) => {
+    const response = await fetch(new URL(name, base));
+    if (!response.ok) throw new BundleError(`${name}: the server says ${response.status}`);
+    return response.arrayBuffer();
+  };
+}
+
+// read(name) -> Promise of an ArrayBuffer. -> {manifest, file(name), json(name)}
+export async function openBundle(read) {
+  const text = (buffer) => new TextDecoder("utf-8", { fatal: true }).decode(buffer);
+  const manifest = JSON.parse(text(await read("manifest.json")));
+  if (manifest.format !== FORMAT) throw new BundleError("manifest.json is not a bundle's");
+  if (manifest.version !== VERSION) throw new BundleError(`the bundle has version ${manifest.version}; this reads ${VERSION}`);
+  const file = async (name) => check(name, await read(name), manifest.files[name]);
+  return { manifest, file, text: async (name) => text(await file(name)), json: async (name) => JSON.parse(text(await file(name))) };
+}
+
+async function check(name, buffer, facts) {
+  if (!facts) throw new BundleError(`the manifest does not list ${name}`);
+  if (buffer.byteLength !== facts.bytes) throw new BundleError(`${name} is damaged: ${buffer.byteLength} bytes, not ${facts.bytes}`);
+  // Browsers hash on https and on localhost only; elsewhere the size and the trie's own checksums must do.
+  if (globalThis.crypto?.subtle) {
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", buffer));
+    const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (hex !== facts.sha256) throw new BundleError(`${name} is damaged: its checksum does not fit`);
+  }
+  return buffer;
+}

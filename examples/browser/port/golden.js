@@ -1,0 +1,84 @@
+// Compares a keyboard with its bundle's golden vectors, stage by stage, and times it.
+
+import { resample } from "./resample.js";
+
+const WARM_UP = 20; // swipes that are not timed
+const DEEP = 10; // log-emissions below minus this are compared relative to their size
+
+export async function readGolden(keyboard) {
+  const text = await keyboard.bundle.text(keyboard.bundle.manifest.golden.file);
+  return text.trim().split("\n").map((line) => JSON.parse(line));
+}
+
+// -> {swipes, worst and limits by stage, failures: [text], ms, encoderMs}
+export async function compare(keyboard, records) {
+  const { path, emissions, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
+  const limits = { path, emissions, letters: emissions, distances: scores, scores, probabilities };
+  if (!records.some((record) => record.letters)) delete limits.letters;
+  const worst = Object.fromEntries(Object.keys(limits).map((stage) => [stage, 0]));
+  const failures = [];
+  for (const [i, record] of records.entries()) {
+    const far = await differences(keyboard, record);
+    for (const [stage, limit] of Object.entries(limits)) {
+      worst[stage] = Math.max(worst[stage], far.stages[stage]);
+      if (!(far.stages[stage] <= limit)) failures.push(`swipe ${i} (${record.kind}): ${stage} differ by ${far.stages[stage]}, more than ${limit}`);
+    }
+    failures.push(...far.words.map((text) => `swipe ${i} (${record.kind}): ${text}`));
+  }
+  return { swipes: records.length, worst, limits, failures, ...(await time(keyboard, records)) };
+}
+
+async function differences(keyboard, record) {
+  const path = resample(record.points, keyboard.constants.path);
+  const encoded = await keyboard.encode(path);
+  const letters = keyboard.byLetter(await keyboard.correct(encoded));
+  const found = keyboard.rank(record.points, keyboard.beam.search(letters), Infinity);
+  const stages = {
+    path: largest(path, record.path.flat()),
+    emissions: largest(encoded.logProbs, record.emissions.flat(), DEEP),
+    letters: record.letters ? largest(letters, record.letters.flat(), DEEP) : 0,
+    scores: 0, distances: 0, probabilities: 0,
+  };
+  const words = [];
+  if (found[0]?.word !== record.candidates[0]?.word) words.push(`reads ${found[0]?.word}, not ${record.candidates[0]?.word}`);
+  for (const expected of record.candidates) {
+    const got = found.find((one) => one.word === expected.word);
+    if (!got) {
+      words.push(`lacks ${expected.word}`);
+      continue;
+    }
+    if (got.letters !== expected.letters || got.frequency !== expected.frequency) words.push(`misspells ${expected.word}`);
+    const far = (name) => (name in expected ? Math.abs(got[name] - expected[name]) : 0);
+    stages.scores = Math.max(stages.scores, far("score"), Math.abs(got.logProb - expected.log_prob));
+    stages.distances = Math.max(stages.distances, far("location"), far("shape"));
+    stages.probabilities = Math.max(stages.probabilities, far("probability"));
+  }
+  return { stages, words };
+}
+
+function largest(got, expected, deep = Infinity) {
+  if (got.length !== expected.length) return Infinity;
+  const far = (value, i) => Math.abs(value - got[i]) / Math.max(1, Math.abs(value) / deep);
+  return expected.reduce((most, value, i) => Math.max(most, far(value, i)), 0);
+}
+
+// Medians over ordinary swipes: one whole decode, and the encoder in it.
+async function time(keyboard, records) {
+  const swipes = records.filter((record) => record.kind === "swipe");
+  const [whole, encoder] = [[], []];
+  for (const [i, { points }] of swipes.entries()) {
+    const path = resample(points, keyboard.constants.path);
+    const start = performance.now();
+    await keyboard.encode(path);
+    const between = performance.now();
+    await keyboard.decode(points);
+    if (i < WARM_UP && swipes.length > 2 * WARM_UP) continue;
+    encoder.push(between - start);
+    whole.push(performance.now() - between);
+  }
+  return { ms: median(whole), encoderMs: median(encoder) };
+}
+
+function median(values) {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}

@@ -1,0 +1,85 @@
+// Reads trie.bin: the words of a lexicon as flat arrays that the beam walks.
+
+const MAGIC = "GLSTRIE\0";
+const VERSION = 1;
+const HEADER = 40; // bytes
+const ENTRY = 16; // bytes of a section in the table
+
+export class TrieError extends Error {}
+
+export class Trie {
+  // letters: strings; children, endings: offsets by node; labels: the letter of each node; parents, depths: derived.
+  constructor(sections, counts) {
+    this.letters = Array.from(sections.LETR, (code) => String.fromCodePoint(code));
+    this.children = sections.CHLD;
+    this.labels = sections.LABL;
+    this.endings = sections.ENDS;
+    this.frequencies = sections.FREQ;
+    this.textOffsets = sections.TOFF;
+    this.text = sections.TEXT;
+    this.size = counts.nodes;
+    this.parents = new Uint32Array(counts.nodes);
+    this.depths = new Uint8Array(counts.nodes);
+    for (let node = 0; node < counts.nodes; node += 1) {
+      for (let child = this.children[node]; child < this.children[node + 1]; child += 1) {
+        this.parents[child] = node;
+        this.depths[child] = this.depths[node] + 1;
+      }
+    }
+    this.decoder = new TextDecoder("utf-8", { fatal: true });
+  }
+
+  word(index) {
+    return this.decoder.decode(this.text.subarray(this.textOffsets[index], this.textOffsets[index + 1]));
+  }
+
+  spell(node) {
+    const letters = [];
+    for (let at = node; at > 0; at = this.parents[at]) letters.push(this.letters[this.labels[at]]);
+    return letters.reverse().join("");
+  }
+}
+
+// buffer: an ArrayBuffer with the whole file.
+export function readTrie(buffer) {
+  const bytes = new Uint8Array(buffer);
+  const view = new DataView(buffer);
+  const tag = (at, length) => String.fromCharCode(...bytes.subarray(at, at + length));
+  if (bytes.length < HEADER || tag(0, 8) !== MAGIC) throw new TrieError("this is no trie.bin");
+  const [version, size, letters, nodes, words, , count, checksum] = Array.from({ length: 8 }, (_, i) => view.getUint32(8 + 4 * i, true));
+  if (version !== VERSION) throw new TrieError(`trie.bin has version ${version}; this reads ${VERSION}`);
+  const head = bytes.slice(0, HEADER + ENTRY * count);
+  head.fill(0, HEADER - 4, HEADER);
+  if (size !== bytes.length || crc32(head) !== checksum) throw new TrieError("trie.bin is damaged: its header does not fit");
+  const sections = {};
+  for (let i = 0; i < count; i += 1) {
+    const at = HEADER + ENTRY * i;
+    const [offset, length, expected] = [4, 8, 12].map((field) => view.getUint32(at + field, true));
+    const name = tag(at, 4);
+    if (crc32(bytes.subarray(offset, offset + length)) !== expected) throw new TrieError(`trie.bin is damaged: section ${name}`);
+    sections[name] = WIDE.has(name) ? words32(view, offset, length) : bytes.subarray(offset, offset + length);
+  }
+  return new Trie(sections, { letters, nodes, words });
+}
+
+const WIDE = new Set(["LETR", "CHLD", "ENDS", "TOFF"]);
+const LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
+// A view where the machine is little-endian as the file is, else a copy.
+function words32(view, offset, length) {
+  if (LITTLE_ENDIAN) return new Uint32Array(view.buffer, offset, length / 4);
+  return Uint32Array.from({ length: length / 4 }, (_, i) => view.getUint32(offset + 4 * i, true));
+}
+
+const CRC = Uint32Array.from({ length: 256 }, (_, i) => {
+  let value = i;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+// CRC-32 of zlib, gzip and PNG.
+export function crc32(bytes) {
+  let value = 0xffffffff;
+  for (let i = 0; i < bytes.length; i += 1) value = CRC[(value ^ bytes[i]) & 255] ^ (value >>> 8);
+  return (value ^ 0xffffffff) >>> 0;
+}
