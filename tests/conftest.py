@@ -41,3 +41,26 @@ def tiny_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     export_encoder(encoder, path)
     write_card(path, {"config": encoder.config.to_dict(), "provenance": "random, for tests"})
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_decoder(tiny_weights: Path) -> Path:
+    """A decoder with random weights for that encoder on QWERTY, its keys from a to z."""
+    torch = pytest.importorskip("torch")
+    from glissando.export.onnx import export_decoder
+    from glissando.layout import Layout, load_layout
+    from glissando.model.config import DecoderConfig
+    from glissando.model.decoder import Decoder
+    from glissando.weights import load_weights, write_card
+
+    torch.manual_seed(1)
+    decoder = Decoder(DecoderConfig(hidden=16, bottleneck=8, context=2, blocks=2)).eval()
+    with torch.no_grad():
+        for parameter in decoder.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    path = tiny_weights.with_name("tiny_decoder.onnx")
+    export_decoder(decoder, path, frames=32)
+    qwerty = load_layout("qwerty")
+    layout = Layout("qwerty", tuple(sorted(qwerty.keys, key=lambda key: key.letter))).to_dict()
+    write_card(path, {"layout": layout, "language": "en", "encoder": load_weights(tiny_weights).card["sha256"]})
+    return path

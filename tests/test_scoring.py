@@ -76,3 +76,15 @@ def test_unknown_names_and_missing_files():
         load_scoring("klingon")
     with pytest.raises(ScoringError, match="cannot read"):
         load_scoring("nowhere.json")
+
+
+def test_a_method_may_have_constants_of_its_own(monkeypatch, tmp_path):
+    folder = tmp_path / "assets" / "scoring"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr("glissando.scoring.resources.files", lambda package: tmp_path)
+    for name, bonus in (("general", 1.0), ("en", 2.0), ("en-decoder", 3.0)):
+        (folder / f"{name}.json").write_text(json.dumps({"scoring": {"length_bonus": bonus}}), encoding="utf-8")
+    kinds = [("en", "encoder"), ("en", "decoder"), ("de", "decoder"), ("", "encoder")]
+    assert [load_scoring("auto", *kind).length_bonus for kind in kinds] == [2, 3, 1, 1]
+    (folder / "en-decoder.json").unlink()
+    assert load_scoring("auto", "en", "decoder").length_bonus == 2

@@ -1,47 +1,67 @@
-"""A keyboard: layout, lexicon, encoder and scoring bound together. Points in, candidates out."""
+"""A keyboard: layout, lexicon, networks and scoring bound together. Points in, candidates out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from glissando.beam import Hypotheses, greedy, search, search_batch
+from glissando.errors import WeightsError
 from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, load_lexicon
-from glissando.runtime import Emissions, EncoderRuntime
+from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime
 from glissando.scoring import Candidate, Scoring, load_scoring, score_words, softmax
 from glissando.trie import Trie, build_trie
-from glissando.weights import load_weights
+from glissando.weights import load_weights, packaged_weights
 
 Points = Gesture | Iterable[Sequence[float]] | np.ndarray
+Method = Literal["encoder", "decoder"]
+METHODS: tuple[Method, ...] = ("encoder", "decoder")
 
-BATCH = 64  # swipes per run of the encoder; more gains nothing on a CPU
+BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
+# How far a key may lie from where the decoder knows it, as a fraction of the letter area along either side.
+SAME_KEY = 0.1
 
 
 class Keyboard:
     """Decodes swipes on one layout with one lexicon.
 
     Attributes:
-        method: "encoder".
-        layout, lexicon, scoring, width: what it was made of.
+        method: "decoder" where a decoder corrects the encoder's emissions, else "encoder".
+        layout, lexicon, encoder, decoder, scoring, width: what it was made of.
     """
 
-    method = "encoder"
-
     def __init__(
-        self, layout: Layout, lexicon: Lexicon, encoder: EncoderRuntime, scoring: Scoring, width: int = 100
+        self,
+        layout: Layout,
+        lexicon: Lexicon,
+        encoder: EncoderRuntime,
+        scoring: Scoring,
+        width: int = 100,
+        decoder: DecoderRuntime | None = None,
     ) -> None:
         self.layout = layout
         self.lexicon = lexicon
         self.encoder = encoder
+        self.decoder = decoder
         self.scoring = scoring
         self.width = width
+        self._columns: np.ndarray | None = None
+        if decoder is not None:
+            _check_fit(decoder, layout, encoder)
+            places = np.append(match_keys(layout, decoder.layout), len(layout.keys))  # blank is last in both
+            self._columns = None if (places == np.arange(len(places))).all() else places
+
+    @property
+    def method(self) -> Method:
+        """Which networks read the swipe."""
+        return "encoder" if self.decoder is None else "decoder"
 
     @cached_property
     def trie(self) -> Trie:
@@ -67,7 +87,7 @@ class Keyboard:
         return [self.rank(hypotheses, row, k, distances) for row in range(len(gestures))]
 
     def emissions(self, points: Points) -> Emissions:
-        """What the encoder saw, key by key, with B = 1."""
+        """What the networks saw, key by key, with B = 1."""
         return self._encode(resample_batch([as_gesture(points)]))
 
     def letter_log_probs(self, gestures: Sequence[Gesture]) -> np.ndarray:
@@ -138,7 +158,8 @@ class Keyboard:
         }
 
     def _encode(self, paths: np.ndarray) -> Emissions:
-        return self.encoder.run(paths, self.layout.centres)
+        emissions = self.encoder.run(paths, self.layout.centres)
+        return emissions if self.decoder is None else self.decoder.run(emissions, self._columns)
 
     def _letter_log_probs(self, emissions: Emissions) -> np.ndarray:
         """Add up the keys of each letter. Shape: [B, T, K + 1] -> [B, T, L + 1]."""
@@ -150,6 +171,80 @@ class Keyboard:
         return np.logaddexp.reduceat(emissions.log_probs[..., order], starts, axis=-1)
 
 
+def match_keys(layout: Layout, known: Layout) -> np.ndarray:
+    """Where a decoder's keys are on another layout, if the two are the same keyboard.
+
+    They are where they have the same letters, one key each, at most ``SAME_KEY`` apart in x and in y. Coordinates are
+    fractions of the letter area, so its size and shape do not matter.
+
+    Args:
+        layout: the layout with K keys.
+        known: the decoder's.
+
+    Returns:
+        [K] for every key of ``known`` the index of that key on ``layout``; empty where they are not the same.
+    """
+    if len(layout.keys) != len(known.keys) or set(layout.letters) != set(known.letters):
+        return np.empty(0, dtype=np.int64)
+    # As many keys as letters on either, or the gap below compares a letter's first key alone.
+    if len(set(known.letters)) != len(known.letters):
+        return np.empty(0, dtype=np.int64)
+    places = np.array([layout.keys_of[letter][0] for letter in known.letters])
+    gaps = np.abs(layout.centres[places] - known.centres)
+    return places if gaps.max() <= SAME_KEY + 1e-6 else np.empty(0, dtype=np.int64)
+
+
+def choose_decoder(
+    layout: Layout,
+    language: str,
+    encoder: EncoderRuntime,
+    method: Method | None = None,
+    decoder: str | Path | DecoderRuntime = "decoder",
+    threads: int = 1,
+) -> DecoderRuntime | None:
+    """The decoder for a keyboard, or None where the encoder shall decode alone.
+
+    Args:
+        layout: the keyboard's layout.
+        language: the language of its words, "" where it is not known.
+        encoder: the encoder whose emissions it would correct.
+        method: "encoder" wants none, "decoder" wants one whatever the language and fails where it does not fit; None
+            takes one where it fits the layout, the encoder and the language it was trained on.
+        decoder: a packaged decoder, an ``.onnx`` file, or one that is loaded.
+        threads: threads of one that is not.
+    """
+    if method not in (None, *METHODS):
+        raise WeightsError(f"no method {method!r}; a keyboard has {', '.join(METHODS)}")
+    missing = decoder == "decoder" and "decoder" not in packaged_weights()
+    if method == "encoder" or (missing and method is None):
+        return None
+    if missing:
+        raise WeightsError(f"no decoder for layout {layout.name!r}: none is packaged; use method 'encoder'")
+    found = decoder if isinstance(decoder, DecoderRuntime) else DecoderRuntime(load_weights(decoder), threads=threads)
+    if method == "decoder":
+        return found
+    spoken = not language or not found.language or language == found.language
+    return found if spoken and not _misfit(found, layout, encoder) else None
+
+
+def _misfit(decoder: DecoderRuntime, layout: Layout, encoder: EncoderRuntime) -> str:
+    """Why a decoder cannot correct an encoder's emissions on a layout; empty where it can."""
+    if not len(match_keys(layout, decoder.layout)):
+        return f"the decoder belongs to the letters of layout {decoder.layout.name!r} at their places"
+    if decoder.encoder not in (None, encoder.weights.card.get("sha256")):
+        return f"the decoder belongs to the encoder {decoder.encoder[:12]}..., not to {encoder.weights.name}"
+    if decoder.frames != encoder.frames:
+        return f"the decoder takes {decoder.frames} frames, the encoder gives {encoder.frames}"
+    return ""
+
+
+def _check_fit(decoder: DecoderRuntime, layout: Layout, encoder: EncoderRuntime) -> None:
+    """Refuse a decoder that does not fit."""
+    why = _misfit(decoder, layout, encoder)
+    if why:
+        raise WeightsError(f"no decoder for layout {layout.name!r}: {why}; use method 'encoder'")
+
+
 def load(
     layout: str | Path | Layout = "qwerty",
     language: str | None = None,
@@ -157,6 +252,8 @@ def load(
     lexicon: str | Path | Mapping[str, float] | Lexicon | None = None,
     scoring: str | Path | Mapping[str, Any] | Scoring = "auto",
     weights: str | Path = "encoder",
+    decoder: str | Path = "decoder",
+    method: Method | None = None,
     width: int = 100,
     threads: int = 1,
 ) -> Keyboard:
@@ -166,10 +263,13 @@ def load(
         layout: a built-in name, a JSON file, or a Layout.
         language: a language code; by default the layout's own.
         lexicon: a word list instead of the language's: a file, a mapping of counts, or a Lexicon.
-        scoring: "auto" (the constants packaged for the language), a name, a file, or a Scoring.
+        scoring: "auto" (the constants packaged for language and method), a name, a file, or a Scoring.
         weights: a packaged encoder or an ``.onnx`` file.
+        decoder: a packaged decoder or an ``.onnx`` file.
+        method: "encoder"; "decoder", an error on layouts that the decoder was not made for; by default the decoder
+            where it fits layout and language, else the encoder. ``Keyboard.method`` says which.
         width: hypotheses the beam keeps.
-        threads: threads of the encoder.
+        threads: threads of the networks.
 
     >>> import glissando
     >>> keyboard = glissando.load("qwerty", language="en")  # doctest: +SKIP
@@ -177,4 +277,7 @@ def load(
     found = load_layout(layout)
     words = load_lexicon(lexicon if lexicon is not None else language or found.language or "en")
     encoder = EncoderRuntime(load_weights(weights), threads=threads)
-    return Keyboard(found, words, encoder, load_scoring(scoring, language or words.language), width)
+    spoken = language or words.language
+    chosen = choose_decoder(found, spoken, encoder, method, decoder, threads)
+    constants = load_scoring(scoring, spoken, "encoder" if chosen is None else "decoder")
+    return Keyboard(found, words, encoder, constants, width, chosen)

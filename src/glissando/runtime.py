@@ -1,4 +1,4 @@
-"""Run the exported encoder: a path and key centres in, emissions out. No words here."""
+"""Run the exported networks: a path and key centres in, emissions out. No words here."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from glissando.errors import WeightsError
+from glissando.errors import LayoutError, WeightsError
+from glissando.layout import Layout
 from glissando.weights import Weights
 
-# What the exported graph must look like (the report's deployment appendix), batch axis aside.
+# What the exported graphs must look like (the report's deployment appendix), batch axis aside.
 INPUTS = {"features": (2, 64), "layout_keys": (64, 2), "layout_mask": (64,)}
 OUTPUTS = ("log_emissions", "coefficients", "gate")
+CORRECTED = ("log_probs",)
 
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
-    """What the encoder says along a swipe.
+    """What the networks say along a swipe.
 
     Attributes:
         log_probs: [B, T, K + 1] float32 log-probabilities of each key, and of blank in the last column.
@@ -34,18 +36,14 @@ class EncoderRuntime:
     """The encoder in onnxruntime, one thread unless told otherwise; any layout."""
 
     def __init__(self, weights: Weights, *, threads: int = 1) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         self.weights = weights
-        try:
-            self.session = onnxruntime.InferenceSession(weights.data, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime raises types of its own, private ones
-            raise WeightsError(f"weights {weights.name} are not a model onnxruntime can run: {error}") from None
-        _check_graph(weights.name, self.session)
+        self.session = _session(weights, threads)
+        _check_graph(weights.name, "encoder", self.session, INPUTS, OUTPUTS)
+
+    @property
+    def frames(self) -> int:
+        """T, the frames it emits."""
+        return int(self.session.get_outputs()[0].shape[1])
 
     def run(self, paths: np.ndarray, keys: np.ndarray) -> Emissions:
         """Encode swipes made on one layout.
@@ -69,11 +67,74 @@ class EncoderRuntime:
         return Emissions(real, coefficients, gate)
 
 
-def _check_graph(name: str, session: Any) -> None:
-    """Refuse a model whose inputs or outputs are not the encoder's."""
+class DecoderRuntime:
+    """The decoder in onnxruntime. It corrects the emissions of one encoder on one layout.
+
+    Attributes:
+        layout: the layout it belongs to; log-probabilities go through it in the order of this layout's keys.
+        language: the language of the words it was trained on, "" where its JSON does not say.
+        encoder: SHA-256 of the encoder it was trained over, None where its JSON does not say.
+        frames: T, the frames it takes.
+    """
+
+    def __init__(self, weights: Weights, *, threads: int = 1) -> None:
+        self.weights = weights
+        self.layout = _bound_layout(weights)
+        self.language: str = weights.card.get("language", "")
+        self.encoder: str | None = weights.card.get("encoder")
+        self.session = _session(weights, threads)
+        shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
+        self.frames = int(shapes.get("gate", (0, 0))[1])
+        coefficients = (shapes.get("coefficients") or (0, 0, 0))[2]
+        takes = ((self.frames, len(self.layout.keys) + 1), (self.frames, coefficients), (self.frames,))
+        _check_graph(weights.name, "decoder", self.session, dict(zip(OUTPUTS, takes, strict=True)), CORRECTED)
+
+    def run(self, emissions: Emissions, columns: np.ndarray | None = None) -> Emissions:
+        """Correct emissions; field and gate stay the encoder's.
+
+        Args:
+            emissions: the encoder's, [B, T, K + 1].
+            columns: [K + 1] for every column of the decoder, that of the emissions; None where they are the same.
+
+        Returns:
+            Emissions with the columns in the order they came.
+        """
+        ordered = emissions.log_probs if columns is None else np.take(emissions.log_probs, columns, axis=-1)
+        feed = dict(zip(OUTPUTS, (ordered, emissions.coefficients, emissions.gate), strict=True))
+        (found,) = self.session.run(CORRECTED, feed)
+        corrected = found if columns is None else np.take(found, np.argsort(columns), axis=-1)
+        return Emissions(corrected, emissions.coefficients, emissions.gate)
+
+
+def _session(weights: Weights, threads: int) -> Any:
+    """A model, ready to run on a few threads."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(weights.data, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises types of its own, private ones
+        raise WeightsError(f"weights {weights.name} are not a model onnxruntime can run: {error}") from None
+
+
+def _bound_layout(weights: Weights) -> Layout:
+    """The layout that a decoder's JSON names."""
+    if "layout" not in weights.card:
+        raise WeightsError(f"weights {weights.name} are no decoder: the JSON beside them names no layout")
+    try:
+        return Layout.from_dict(weights.card["layout"])
+    except LayoutError as error:
+        raise WeightsError(f"the JSON beside weights {weights.name} has no usable layout: {error}") from None
+
+
+def _check_graph(name: str, kind: str, session: Any, inputs: dict[str, tuple[int, ...]], outputs: Any) -> None:
+    """Refuse a model whose inputs or outputs are not those of its kind."""
     shapes = {entry.name: tuple(entry.shape[1:]) for entry in session.get_inputs()}
-    if shapes != INPUTS:
-        raise WeightsError(f"weights {name} take inputs {shapes}; the encoder takes {INPUTS}")
-    outputs = {entry.name for entry in session.get_outputs()}
-    if not outputs.issuperset(OUTPUTS):
-        raise WeightsError(f"weights {name} give {sorted(outputs)}; the encoder gives {list(OUTPUTS)}")
+    if shapes != inputs:
+        raise WeightsError(f"weights {name} take inputs {shapes}; the {kind} takes {inputs}")
+    found = {entry.name for entry in session.get_outputs()}
+    if not found.issuperset(outputs):
+        raise WeightsError(f"weights {name} give {sorted(found)}; the {kind} gives {list(outputs)}")

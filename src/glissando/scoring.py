@@ -92,15 +92,18 @@ class Scoring:
 
 
 def packaged_scorings() -> tuple[str, ...]:
-    """Names of the constants that come with the package: language codes and "general"."""
+    """Names of the constants that come with the package: language codes, "en-decoder" and "general"."""
     folder = resources.files("glissando") / "assets" / "scoring"
     return tuple(sorted(entry.name.removesuffix(".json") for entry in folder.iterdir() if entry.name.endswith(".json")))
 
 
-def load_scoring(scoring: str | Path | Mapping[str, Any] | Scoring = "auto", language: str = "") -> Scoring:
+def load_scoring(
+    scoring: str | Path | Mapping[str, Any] | Scoring = "auto", language: str = "", method: str = "encoder"
+) -> Scoring:
     """Find constants: given as such, "auto", a packaged name, or a JSON file.
 
-    "auto" takes those packaged for the lexicon's language, else the general ones.
+    "auto" takes those packaged for the lexicon's language and the method ("en-decoder"), else for the language, else
+    the general ones.
     """
     if isinstance(scoring, Scoring):
         return scoring
@@ -108,7 +111,8 @@ def load_scoring(scoring: str | Path | Mapping[str, Any] | Scoring = "auto", lan
         return Scoring.from_dict(scoring)
     name = str(scoring)
     if name == "auto":
-        name = language if language in packaged_scorings() else "general"
+        wanted = (f"{language}-{method}", language, "general")
+        name = next(name for name in wanted if name in packaged_scorings())
     if name in packaged_scorings():
         text = (resources.files("glissando") / "assets" / "scoring" / f"{name}.json").read_text(encoding="utf-8")
         return Scoring.from_dict(json.loads(text), name)

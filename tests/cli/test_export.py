@@ -9,13 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from glissando.errors import GlissandoError, MissingExtraError, WeightsError
-from glissando.runtime import EncoderRuntime
+from glissando.layout import load_layout
+from glissando.runtime import DecoderRuntime, EncoderRuntime
 from glissando.weights import load_weights
 
 torch = pytest.importorskip("torch")
 
-from glissando.model.checkpoint import save_encoder  # noqa: E402 (needs torch)
-from glissando.model.config import EncoderConfig  # noqa: E402
+from glissando.model.checkpoint import save_decoder, save_encoder  # noqa: E402 (needs torch)
+from glissando.model.config import DecoderConfig, EncoderConfig  # noqa: E402
+from glissando.model.decoder import Decoder  # noqa: E402
 from glissando.model.encoder import Encoder  # noqa: E402
 
 CONFIG = {"batch": 7, "teachers": ["private/first.safetensors"], "synthetic_words": "/private/en.txt"}
@@ -106,3 +108,30 @@ def test_without_torch_it_says_what_to_install(monkeypatch, tmp_path):
 
 def test_help_shows_examples():
     assert "glissando export onnx runs/one/encoder.safetensors one.onnx" in run("--help")
+
+
+@pytest.fixture
+def decoder_file(tmp_path) -> Path:
+    decoder = Decoder(DecoderConfig(hidden=16, bottleneck=8, blocks=1))
+    extra = {"layout": load_layout("qwerty").to_dict(), "training": {"config": {"batch": 5}, "corpus": "digest"}}
+    save_decoder(tmp_path / "decoder.safetensors", decoder, extra)
+    return tmp_path / "decoder.safetensors"
+
+
+def test_a_decoder_names_its_layout_its_encoder_and_its_language(decoder_file, tiny_weights):
+    output = decoder_file.with_suffix(".onnx")
+    run(decoder_file, output, "--encoder", tiny_weights, "--note", "a test")
+    weights = load_weights(output)
+    assert weights.card["encoder"] == load_weights(tiny_weights).card["sha256"]
+    assert weights.card["language"] == "en"
+    assert weights.card["provenance"] == {"note": "a test", "corpus": "digest", "settings": {"batch": 5}}
+    runtime = DecoderRuntime(weights)
+    assert runtime.layout.letters == load_layout("qwerty").letters
+    assert runtime.frames == 32  # those of its encoder
+
+
+def test_a_decoder_without_a_layout_is_not_exported(tmp_path):
+    save_decoder(tmp_path / "loose.safetensors", Decoder(DecoderConfig(hidden=16, bottleneck=8, blocks=1)))
+    with pytest.raises(WeightsError, match="does not say which layout"):
+        run(tmp_path / "loose.safetensors", tmp_path / "loose.onnx")
+    assert not (tmp_path / "loose.onnx").exists()

@@ -125,7 +125,7 @@ def test_corpora_with_lexicons_of_their_own_are_mixed(folder, capsys, monkeypatc
     ("arguments", "message"),
     [
         (["mine.jsonl", "--stage", "both"], "no stage 'both'; there are pruning, scoring, all"),
-        (["mine.jsonl", "--method", "dtw"], "no method 'dtw'; there are encoder, shark2"),
+        (["mine.jsonl", "--method", "dtw"], "no method 'dtw'; there are auto, encoder, decoder, shark2"),
         (["mine.jsonl", "--method", "shark2", "--stage", "pruning"], "shark2 has no pruning stage"),
         (["mine.jsonl", "--constants", "gamma"], "no scoring constant 'gamma' to tune"),
         (["mine.jsonl=", "--method", "shark2"], "a corpus is FILE or FILE=LEXICON, got 'mine.jsonl='"),

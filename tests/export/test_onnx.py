@@ -6,8 +6,17 @@ import torch
 from torch import nn
 
 from glissando.errors import MissingExtraError
-from glissando.export.onnx import INPUTS, OUTPUTS, export_encoder
-from glissando.model.config import EncoderConfig
+from glissando.export.onnx import (
+    DECODER_INPUTS,
+    DECODER_OUTPUTS,
+    INPUTS,
+    OUTPUTS,
+    export_decoder,
+    export_encoder,
+)
+from glissando.model.config import DecoderConfig, EncoderConfig
+from glissando.model.decoder import Decoder, frame_features
+from glissando.model.emissions import Emissions
 from glissando.model.encoder import Encoder
 
 SMALL = {"width": 16, "hidden": 32, "dilations": (1, 5)}
@@ -201,3 +210,54 @@ def test_missing_exporter_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"glissando\[export\]"):
         export_encoder(Encoder(EncoderConfig(**SMALL)), tmp_path / "encoder.onnx")
+
+
+@pytest.fixture(scope="module", params=[64, 32])
+def exported_decoder(request, tmp_path_factory):
+    """A decoder of the report's size, the file it was exported to, and the frames it takes."""
+    torch.manual_seed(0)
+    decoder = Decoder().eval()
+    with torch.no_grad():
+        for parameter in decoder.parameters():
+            parameter.add_(0.05 * torch.randn_like(parameter))
+    decoder.mean.normal_()
+    path = tmp_path_factory.mktemp("onnx") / "decoder.onnx"
+    export_decoder(decoder, path, frames=request.param)
+    return decoder, path, request.param
+
+
+@pytest.mark.parametrize("batch", [1, 5])
+def test_the_decoders_file_says_what_torch_says(exported_decoder, batch):
+    decoder, path, frames = exported_decoder
+    torch.manual_seed(batch)
+    log_probs = torch.log_softmax(4 * torch.randn(batch, frames, 27), dim=-1)
+    given = Emissions(log_probs, torch.randn(batch, frames, 64), 3 * torch.randn(batch, frames))
+    with torch.inference_mode():
+        expected = decoder(frame_features(given)).numpy()
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    feed = dict(zip(DECODER_INPUTS, (part.numpy() for part in given), strict=True))
+    (got,) = session.run(DECODER_OUTPUTS, feed)
+    np.testing.assert_allclose(got, expected, atol=1e-4)
+    assert np.abs(got - log_probs.numpy()).max() > 0.1
+
+
+def test_the_decoders_file_is_small_whole_and_lean(exported_decoder):
+    path = exported_decoder[1]
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    count = {kind: sum(node.op_type == kind for node in model.graph.node) for kind in ("Gemm", "MatMul", "Conv")}
+    assert count == {"Gemm": 18, "MatMul": 0, "Conv": 8}
+    assert path.stat().st_size <= 1_300_000
+    assert b"/glissando/" not in path.read_bytes()
+
+
+def test_exporting_leaves_decoder_and_random_numbers_alone(tmp_path):
+    decoder = Decoder(DecoderConfig(hidden=16, bottleneck=8, blocks=1)).train()
+    before = {name: tensor.clone() for name, tensor in decoder.state_dict().items()}
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    export_decoder(decoder, tmp_path / "decoder.onnx")
+    assert torch.rand(1) == expected
+    assert decoder.training
+    assert all(torch.equal(tensor, before[name]) for name, tensor in decoder.state_dict().items())

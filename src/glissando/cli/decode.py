@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from glissando.evaluation.evaluate import Evaluation, EvaluationOptions
     from glissando.gesture import Gesture
 
-MethodOption = Annotated[str, typer.Option(help="encoder (the network) or shark2 (template matching).")]
+MethodOption = Annotated[
+    str,
+    typer.Option(
+        help="encoder (any layout), decoder (with the correction learned for one layout), auto (decoder where it fits, "
+        "else encoder) or shark2 (template matching)."
+    ),
+]
 LanguageOption = Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")]
 LexiconOption = Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or words; .gz too.")]
 LayoutsOption = Annotated[Path | None, typer.Option(help="Directory of layouts, searched before the built-in ones.")]
 ScoringOption = Annotated[str, typer.Option(help="auto (by language), a packaged name, or a JSON file.")]
 WeightsOption = Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
+DecoderOption = Annotated[str, typer.Option(help="A packaged decoder, or an .onnx file with its .json beside it.")]
 BeamOption = Annotated[int, typer.Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -31,9 +38,10 @@ def decode(
     language: LanguageOption = None,
     lexicon: LexiconOption = None,
     layouts: LayoutsOption = None,
-    method: MethodOption = "encoder",
+    method: MethodOption = "auto",
     scoring: ScoringOption = "auto",
     weights: WeightsOption = "encoder",
+    decoder: DecoderOption = "decoder",
     beam: BeamOption = 100,
     k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
     as_json: JsonOption = False,
@@ -56,7 +64,7 @@ def decode(
 
     options = EvaluationOptions(
         method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
-        beam=beam,
+        decoder=decoder, beam=beam,
     )  # fmt: skip
     for candidates in _decode_lines(file, layout, options, k):
         if as_json:
@@ -73,6 +81,7 @@ def evaluate(
     layouts: LayoutsOption = None,
     scoring: ScoringOption = "auto",
     weights: WeightsOption = "encoder",
+    decoder: DecoderOption = "decoder",
     add_targets: Annotated[bool, typer.Option("--add-targets", help="Put the words meant into the lexicon.")] = False,
     max_key_distance: Annotated[
         float | None, typer.Option(help="Leave out swipes that stray further from their word's keys, in key widths.")
@@ -97,7 +106,7 @@ def evaluate(
 
     options = EvaluationOptions(
         method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
-        add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
+        decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
     )  # fmt: skip
     with bar("decoding") as progress:
         result = run(files, options, progress)
@@ -172,7 +181,7 @@ def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    title = f"{options.method}, beam {options.beam}" if options.method == "encoder" else options.method
+    title = f"{options.method}, beam {options.beam}" if options.method != "shark2" else options.method
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "tt1mm5", "oov", "ms"):
         table.add_column(column, justify="left" if column == "layout" else "right")

@@ -22,14 +22,19 @@ def _group() -> None:
 
 @app.command()
 def onnx(
-    checkpoint: Annotated[Path, typer.Argument(help="A run's encoder.safetensors.", show_default=False)],
+    checkpoint: Annotated[Path, typer.Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)],
     output: Annotated[Path, typer.Argument(help="The .onnx file to write.", show_default=False)],
     note: Annotated[str | None, typer.Option(help="Where the weights come from, in words, for their JSON.")] = None,
+    encoder: Annotated[
+        str, typer.Option(help="The encoder that a decoder was trained over: a packaged one or an .onnx file.")
+    ] = "encoder",
+    language: Annotated[str, typer.Option(help="The language of the words that a decoder was trained on.")] = "en",
 ) -> None:
-    """Write an encoder as one ONNX file, and a JSON beside it.
+    """Write an encoder or a decoder as one ONNX file, and a JSON beside it.
 
     The JSON holds the network's config, the settings it was trained with, what its run measured, and the file's
-    checksum, which is compared whenever the weights are loaded.
+    checksum, which is compared whenever the weights are loaded. That of a decoder also names the layout, the encoder
+    and the language it belongs to: a keyboard with others does without it.
 
     Examples:
 
@@ -37,29 +42,51 @@ def onnx(
 
         glissando export onnx runs/one/encoder.safetensors one.onnx --note "our users, June"
 
-        glissando evaluate swipes.jsonl.gz --weights one.onnx
+        glissando export onnx runs/two/decoder.safetensors two.onnx --encoder one.onnx
+
+        glissando evaluate swipes.jsonl.gz --weights one.onnx --decoder two.onnx --method decoder
     """
     from glissando.errors import MissingExtraError, WeightsError
-    from glissando.weights import write_card
+    from glissando.weights import load_weights, write_card
 
     try:
-        from glissando.export.onnx import export_encoder
-        from glissando.model.checkpoint import load_encoder
+        from glissando.export.onnx import export_decoder, export_encoder
+        from glissando.model.checkpoint import DECODER_FORMAT, load_decoder, load_encoder, read_format
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"exporting needs {error.name}: pip install 'glissando[export]'") from None
     if output.suffix != ".onnx":
         raise WeightsError(f"the file to write must end in .onnx, got {output}")
-    encoder, extra = load_encoder(checkpoint)
-    export_encoder(encoder, output)
-    parameters = sum(parameter.numel() for parameter in encoder.parameters())
+    card: dict[str, Any] = {}
+    if read_format(checkpoint) == DECODER_FORMAT:
+        decoder, extra = load_decoder(checkpoint)
+        base = load_weights(encoder).card
+        frames = base.get("config", {}).get("frames", 64)
+        card = {"layout": _layout(extra, checkpoint), "language": language, "encoder": base["sha256"]}
+        export_decoder(decoder, output, frames)
+        network: Any = decoder
+    else:
+        network, extra = load_encoder(checkpoint)
+        export_encoder(network, output)
+    parameters = sum(parameter.numel() for parameter in network.parameters())
     card = {
-        "config": encoder.config.to_dict(),
+        "config": network.config.to_dict(),
         "parameters": parameters,
+        **card,
         "provenance": _provenance(extra, note),
         "metrics": extra.get("metrics", {}),
     }
     write_card(output, card)
     typer.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {parameters:,} parameters")
+
+
+def _layout(extra: dict[str, Any], checkpoint: Path) -> dict[str, Any]:
+    """The layout that a decoder's checkpoint is bound to."""
+    from glissando.errors import WeightsError
+    from glissando.layout import Layout
+
+    if "layout" not in extra:
+        raise WeightsError(f"checkpoint {checkpoint} does not say which layout its decoder belongs to")
+    return Layout.from_dict(extra["layout"]).to_dict()
 
 
 def _provenance(extra: dict[str, Any], note: str | None) -> dict[str, Any]:
@@ -70,7 +97,9 @@ def _provenance(extra: dict[str, Any], note: str | None) -> dict[str, Any]:
         found["corpus"] = training["corpus"]
     if "config" in training:
         settings = dict(training["config"])
-        settings["teachers"] = [Path(file).name for file in settings.get("teachers", ())]
-        settings["synthetic_words"] = Path(settings.get("synthetic_words", "")).name
+        if "teachers" in settings:
+            settings["teachers"] = [Path(file).name for file in settings["teachers"]]
+        if "synthetic_words" in settings:
+            settings["synthetic_words"] = Path(settings["synthetic_words"]).name
         found["settings"] = settings
     return found

@@ -12,6 +12,7 @@ import typer
 
 from glissando.cli.decode import (
     BeamOption,
+    DecoderOption,
     JsonOption,
     LanguageOption,
     LayoutsOption,
@@ -34,6 +35,7 @@ def tune(
     language: LanguageOption = None,
     layouts: LayoutsOption = None,
     weights: WeightsOption = "encoder",
+    decoder: DecoderOption = "decoder",
     beam: BeamOption = 100,
     add_targets: Annotated[bool, typer.Option("--add-targets", help="Put the words meant into the lexicon.")] = False,
     max_key_distance: Annotated[
@@ -86,7 +88,8 @@ def tune(
     )  # fmt: skip
     evaluation = EvaluationOptions(
         method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=_begin(scoring),
-        weights=weights, add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
+        weights=weights, decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance, beam=beam,
+        limit=limit,
     )  # fmt: skip
     command = shlex.join(["glissando", *sys.argv[1:]])
     try:

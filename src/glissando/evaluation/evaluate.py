@@ -18,7 +18,7 @@ from glissando.corpus.records import Swipe, swipe_from_dict
 from glissando.errors import CorpusError
 from glissando.evaluation.metrics import Metrics, Outcome, summarise
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, Points
+from glissando.keyboard import Keyboard, Points, choose_decoder
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon, load_lexicon, typed_letters
 from glissando.runtime import EncoderRuntime
@@ -26,8 +26,8 @@ from glissando.scoring import Candidate, Scoring, load_scoring
 from glissando.shark2 import Shark2, load_shark2
 from glissando.weights import load_weights
 
-Method = Literal["encoder", "shark2"]
-METHODS: tuple[Method, ...] = ("encoder", "shark2")
+Method = Literal["auto", "encoder", "decoder", "shark2"]
+METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "shark2")
 
 CHUNK = 256  # swipes decoded between two signs of progress
 TIMED = 100  # swipes per layout decoded one at a time for the latency
@@ -38,7 +38,11 @@ class Decoder(Protocol):
 
     layout: Layout
     lexicon: Lexicon
-    method: str
+
+    @property
+    def method(self) -> str:
+        """How it decodes."""
+        ...
 
     def decode(self, points: Points, k: int = 5) -> list[Candidate]:
         """The best candidates for one swipe."""
@@ -54,12 +58,14 @@ class EvaluationOptions:
     """How to decode and what to count.
 
     Attributes:
-        method: "encoder" or "shark2".
+        method: "encoder", "decoder" (an error on layouts it was not made for), "auto" (the decoder where it fits, else
+            the encoder) or "shark2".
         language: the language of the word list, by default the layout's.
         lexicon: a word list instead of the language's.
         layouts: a directory of layout files, searched before the built-in ones.
         scoring: "auto", a packaged name, a file, or constants.
         weights: a packaged encoder or an ``.onnx`` file.
+        decoder: a packaged decoder or an ``.onnx`` file.
         add_targets: put the words meant into the lexicon; otherwise those missing from it count as misses.
         max_key_distance: leave out swipes that stray further from their word's keys, in key widths.
         beam: hypotheses kept.
@@ -72,6 +78,7 @@ class EvaluationOptions:
     layouts: Path | None = None
     scoring: str | Path | Mapping[str, Any] | Scoring = "auto"
     weights: str | Path = "encoder"
+    decoder: str | Path = "decoder"
     add_targets: bool = False
     max_key_distance: float | None = None
     beam: int = 100
@@ -163,7 +170,10 @@ def make_decoder(layout: Layout, targets: Sequence[str], options: EvaluationOpti
     if options.method == "shark2":
         return Shark2(layout, lexicon, load_shark2(options.scoring)), known
     encoder = EncoderRuntime(load_weights(options.weights))
-    return Keyboard(layout, lexicon, encoder, load_scoring(options.scoring, language), options.beam), known
+    method = None if options.method == "auto" else options.method
+    chosen = choose_decoder(layout, language, encoder, method, options.decoder)
+    scoring = load_scoring(options.scoring, language, "encoder" if chosen is None else "decoder")
+    return Keyboard(layout, lexicon, encoder, scoring, options.beam, chosen), known
 
 
 def decode_swipes(

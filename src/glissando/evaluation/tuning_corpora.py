@@ -82,4 +82,6 @@ def identify(corpora: Sequence[Corpus], groups: Sequence[Groups], evaluation: Ev
         )
     first = groups[0][0][0]
     weights = first.encoder.weights.card["sha256"][:16] if isinstance(first, Keyboard) else None
+    if isinstance(first, Keyboard) and first.decoder is not None:
+        weights = f"{weights}+{first.decoder.weights.card['sha256'][:16]}"
     return {"corpora": described, "weights": weights, "beam": evaluation.beam, "method": evaluation.method}

@@ -1,6 +1,6 @@
-"""The encoder as one ONNX file: features, network and layout in one graph.
+"""The encoder as one ONNX file, features, network and layout in one graph; and the decoder as another.
 
-The file holds the same function in the form that runs fastest: what is constant at inference is folded into
+A file holds the same function in the form that runs fastest: what is constant at inference is folded into
 the weights before the export, and operations are spelled as onnxruntime computes them quickest.
 """
 
@@ -19,15 +19,21 @@ import torch
 
 from glissando.errors import MissingExtraError
 from glissando.export.folded import FoldedEncoder
+from glissando.export.folded_decoder import FoldedDecoder
 from glissando.layout import MAX_KEYS
 from glissando.model.checkpoint import write_atomically
+from glissando.model.decoder import Decoder
 from glissando.model.encoder import Encoder
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+    from torch import Tensor, nn
 
 INPUTS = ("features", "layout_keys", "layout_mask")
 OUTPUTS = ("log_emissions", "coefficients", "gate")
+DECODER_INPUTS = OUTPUTS  # of the encoder, its log-emissions in the decoder's order of keys
+DECODER_OUTPUTS = ("log_probs",)
+FRAMES = 64  # of the shipped encoder
 OPSET = 18
 
 
@@ -43,20 +49,51 @@ def export_encoder(encoder: Encoder, path: str | os.PathLike[str], max_keys: int
         path: the file to write.
         max_keys: the most keys a layout may have.
     """
+    example = (torch.zeros(2, 2, encoder.config.points), torch.zeros(2, max_keys, 2), torch.ones(2, max_keys).bool())
+    # Making layers draws random numbers; a training run that exports on its way must not notice.
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        folded = FoldedEncoder(copy.deepcopy(encoder).cpu().float().eval())
+    _write(folded, path, example, INPUTS, OUTPUTS)
+
+
+def export_decoder(decoder: Decoder, path: str | os.PathLike[str], frames: int = FRAMES) -> None:
+    """Write a decoder as a single ONNX file, atomically.
+
+    Inputs are ``log_emissions`` [B, T, K + 1], ``coefficients`` [B, T, N * N] and ``gate`` [B, T], the encoder's
+    outputs with K the decoder's own keys in its own order; the output is ``log_probs`` [B, T, K + 1]. B is free.
+
+    Args:
+        decoder: the trained decoder; it is left as it is.
+        path: the file to write.
+        frames: T, the frames of the encoder it corrects.
+    """
+    config = decoder.config
+    example = (torch.zeros(2, frames, config.keys + 1), torch.zeros(2, frames, config.coefficients))
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        folded = FoldedDecoder(copy.deepcopy(decoder).cpu().float().eval())
+    _write(folded, path, (*example, torch.zeros(2, frames)), DECODER_INPUTS, DECODER_OUTPUTS)
+
+
+def _write(
+    network: nn.Module,
+    path: str | os.PathLike[str],
+    example: tuple[Tensor, ...],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+) -> None:
+    """Export a network in inference form, its first axis free, and write it atomically."""
     if importlib.util.find_spec("onnxscript") is None:
         raise MissingExtraError("exporting to ONNX needs onnx and onnxscript: pip install 'glissando[export]'")
-    example = (torch.zeros(2, 2, encoder.config.points), torch.zeros(2, max_keys, 2), torch.ones(2, max_keys).bool())
     batch = {0: torch.export.Dim("batch")}
-    # Making layers draws random numbers; a training run that exports on its way must not notice.
-    with torch.no_grad(), torch.random.fork_rng(devices=[]), _quiet():
+    with torch.no_grad(), _quiet():
         program = torch.onnx.export(
-            FoldedEncoder(copy.deepcopy(encoder).cpu().float().eval()).eval(),
+            network.eval(),
             example,
             dynamo=True,
             opset_version=OPSET,
-            input_names=INPUTS,
-            output_names=OUTPUTS,
-            dynamic_shapes=(batch, batch, batch),
+            input_names=inputs,
+            output_names=outputs,
+            dynamic_shapes=(batch,) * len(example),
             external_data=False,
             verbose=False,
         )

@@ -66,6 +66,11 @@ def load_embedder(path: str | os.PathLike[str]) -> tuple[Embedder, dict[str, Any
     return _load(path, EMBEDDER_FORMAT, "an embedder's", lambda data: Embedder(EmbedderConfig.from_dict(data)))
 
 
+def read_format(path: str | os.PathLike[str]) -> str:
+    """Which network a checkpoint holds, one of the formats above; "" where it does not say."""
+    return _read(path)[0].get("format", "")
+
+
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file beside its place, then move it there, so that no reader ever meets half of it."""
     path = Path(path)
