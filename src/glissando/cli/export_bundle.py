@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -17,6 +17,9 @@ def bundle(
     lexicon: LexiconOption = None,
     scoring: ScoringOption = "auto",
     weights: WeightsOption = "encoder",
+    method: Annotated[
+        str | None, typer.Option(help="encoder, or decoder to correct it; by default a decoder where one fits.")
+    ] = None,
     beam: BeamOption = 100,
     swipes: Annotated[int, typer.Option(min=50, help="Golden vectors, synthetic swipes.")] = 240,
     browser: Annotated[bool, typer.Option("--browser", help="Add the page that decodes in the browser.")] = False,
@@ -38,10 +41,12 @@ def bundle(
     from glissando.export.bundle import write_bundle
     from glissando.keyboard import load
 
-    keyboard = load(layout, language, lexicon=lexicon, scoring=scoring, weights=weights, width=beam)
+    keyboard = load(
+        layout, language, lexicon=lexicon, scoring=scoring, weights=weights, method=cast(Any, method), width=beam
+    )
     manifest = write_bundle(keyboard, directory, swipes=swipes, browser=browser, force=force)
     for name, facts in manifest["files"].items():
         typer.echo(f"{facts['bytes']:>12,}  {directory / name}")
-    typer.echo(f"{manifest['lexicon']['words']:,} words, {swipes} golden swipes")
+    typer.echo(f"{manifest['lexicon']['words']:,} words, {manifest['golden']['swipes']} golden swipes")
     if browser:
         typer.echo(f"then: cd {directory} && npm install && python -m http.server")

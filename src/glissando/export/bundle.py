@@ -22,9 +22,9 @@ from glissando.errors import BundleError
 from glissando.export.binary import read_trie, write_trie
 from glissando.export.golden import TOLERANCES, golden_lines, golden_swipes
 from glissando.export.pages import page_files
-from glissando.keyboard import Keyboard
+from glissando.keyboard import Keyboard, match_keys
 from glissando.layout import Layout
-from glissando.runtime import EncoderRuntime
+from glissando.runtime import DecoderRuntime, EncoderRuntime
 from glissando.scoring import Scoring
 from glissando.weights import Weights
 
@@ -73,7 +73,7 @@ def write_bundle(
     old = _check_target(target, force)
     files = _contents(keyboard, swipes)
     pages = page_files() if browser else {}
-    manifest = _manifest(keyboard, files, sorted(pages), swipes)
+    manifest = _manifest(keyboard, files, sorted(pages))
     everything = {**files, **pages, MANIFEST: _json(manifest)}
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -97,8 +97,9 @@ def read_bundle(directory: str | Path) -> Bundle:
     try:
         layout = Layout.from_dict(json.loads(files["layout.json"]))
         constants = json.loads(files["constants.json"])
-        card = json.loads(files["encoder.json"])
-        encoder = files["encoder.onnx"]
+        models = {name: _model(folder, files, names) for name, names in manifest["models"].items()}
+        encoder = EncoderRuntime(models["encoder"])
+        decoder = DecoderRuntime(models["decoder"]) if "decoder" in models else None
         trie, lexicon = read_trie(files["trie.bin"], str(folder / "trie.bin"), manifest["language"])
         width = constants["search"]["width"]
         known = _constants(Scoring.from_dict(constants), width)
@@ -109,8 +110,7 @@ def read_bundle(directory: str | Path) -> Bundle:
     other = [name for name in known if known[name] != constants.get(name)]
     if other:
         raise BundleError(f"bundle {folder} was made with other constants ({other[0]}) than this version decodes with")
-    runtime = EncoderRuntime(Weights(str(folder / "encoder.onnx"), encoder, card))
-    keyboard = Keyboard(layout, lexicon, runtime, Scoring.from_dict(constants), width)
+    keyboard = Keyboard(layout, lexicon, encoder, Scoring.from_dict(constants), width, decoder)
     keyboard.trie = trie  # not built again: its order decides between equals
     return Bundle(folder, manifest, keyboard)
 
@@ -118,14 +118,26 @@ def read_bundle(directory: str | Path) -> Bundle:
 def _contents(keyboard: Keyboard, swipes: int) -> dict[str, bytes]:
     """Every file that the manifest vouches for."""
     lines = golden_lines(keyboard, golden_swipes(keyboard, swipes))
+    models = _networks(keyboard)
     return {
-        "encoder.onnx": keyboard.encoder.weights.data,
-        "encoder.json": _json(keyboard.encoder.weights.card),
+        **{f"{name}.onnx": runtime.weights.data for name, runtime in models.items()},
+        **{f"{name}.json": _json(runtime.weights.card) for name, runtime in models.items()},
         "layout.json": _json(keyboard.layout.to_dict()),
         "constants.json": _json(_constants(keyboard.scoring, keyboard.width)),
         "trie.bin": write_trie(keyboard.trie, keyboard.lexicon),
         "golden.jsonl": "".join(f"{line}\n" for line in lines).encode(),
     }
+
+
+def _networks(keyboard: Keyboard) -> dict[str, EncoderRuntime | DecoderRuntime]:
+    """The networks of a keyboard by their names."""
+    decoder = {} if keyboard.decoder is None else {"decoder": keyboard.decoder}
+    return {"encoder": keyboard.encoder, **decoder}
+
+
+def _model(folder: Path, files: Mapping[str, bytes], names: Mapping[str, str]) -> Weights:
+    """A network's file with its card."""
+    return Weights(str(folder / names["file"]), files[names["file"]], json.loads(files[names["card"]]))
 
 
 def _constants(scoring: Scoring, width: int) -> dict[str, Any]:
@@ -145,9 +157,13 @@ def _constants(scoring: Scoring, width: int) -> dict[str, Any]:
     }
 
 
-def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str], swipes: int) -> dict[str, Any]:
+def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) -> dict[str, Any]:
     """What manifest.json says. Nothing in it depends on when or where it was written."""
     facts = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
+    models: dict[str, Any] = {name: {"file": f"{name}.onnx", "card": f"{name}.json"} for name in _networks(keyboard)}
+    if keyboard.decoder is not None:
+        places = match_keys(keyboard.layout, keyboard.decoder.layout).tolist()
+        models["decoder"]["columns"] = [*places, len(places)]  # for each column of the decoder, that of the emissions
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -155,8 +171,8 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str], 
         "layout": keyboard.layout.name,
         "language": keyboard.lexicon.language or keyboard.layout.language,
         "lexicon": {"name": Path(keyboard.lexicon.name).name, "words": len(keyboard.trie.words)},
-        "models": {"encoder": {"file": "encoder.onnx", "card": "encoder.json"}},
-        "golden": {"file": "golden.jsonl", "swipes": swipes, "tolerances": TOLERANCES},
+        "models": models,
+        "golden": {"file": "golden.jsonl", "swipes": files["golden.jsonl"].count(b"\n"), "tolerances": TOLERANCES},
         "files": facts,
         "page": pages,
     }

@@ -1,0 +1,213 @@
+"""The browser port: golden vectors in Node and in Chromium, and the page under a finger with no server behind it."""
+
+import functools
+import http.server
+import json
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from web.serving import FLAGS, Finger
+
+import glissando
+from glissando.export.bundle import write_bundle
+from glissando.layout import Layout, load_layout
+from glissando.weights import packaged_weights
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "browser"
+# A few hundred common words, with what ports stumble over: capitals, accents, apostrophes, words typed alike.
+ODD = ["it's", "its", "don't", "I'm", "café", "Berlin", "naïve", "o'clock", "well", "we'll", "were", "we're"]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="module")
+def node():
+    """Node with onnxruntime-web beside the example."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("Node is not installed (Debian: nodejs)")
+    if not (EXAMPLE / "node_modules" / "onnxruntime-web").is_dir():
+        pytest.skip("onnxruntime-web is not installed: npm install --prefix examples/browser")
+    return program
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("Chromium is not installed (Debian: chromium)")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def lexicon():
+    import wordfreq
+
+    words = [*wordfreq.top_n_list("en", 400), *ODD]
+    return {word: 1e6 / (rank + 1) for rank, word in enumerate(words) if word.replace("'", "").isalpha()}
+
+
+def export(keyboard, folder, swipes):
+    """A bundle with its page, onnxruntime-web linked into it as npm install would put it."""
+    write_bundle(keyboard, folder, swipes=swipes, browser=True)
+    (folder / "node_modules").symlink_to((EXAMPLE / "node_modules").resolve(), target_is_directory=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bundle(node, tiny_weights, tmp_path_factory):
+    """QWERTY with the packaged weights, or random ones where there are none."""
+    weights = "encoder" if "encoder" in packaged_weights() else tiny_weights
+    keyboard = glissando.load("qwerty", "en", lexicon=lexicon(), weights=weights, method="encoder")
+    return export(keyboard, tmp_path_factory.mktemp("browser") / "bundle", 60)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(bundle):
+    """Static files and nothing else."""
+    handler = functools.partial(Quiet, directory=str(bundle))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def check_in_node(node, folder):
+    """(exit code, report, errors) of the example's own check."""
+    command = [node, "check.mjs", "."]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr
+
+
+def test_golden_vectors_pass_in_node(node, bundle):
+    code, report, errors = check_in_node(node, bundle)
+    assert (code, errors) == (0, "")
+    assert report["swipes"] == 60
+    assert report["failures"] == 0
+    assert report["worst"]["path"] <= 1e-6
+    assert report["worst"]["emissions"] <= 1e-4
+    assert report["worst"]["scores"] <= 1e-3
+
+
+def test_a_letter_on_two_keys_passes_too(node, tiny_weights, tmp_path):
+    """An even number of keys of two sizes, a letter twice, 32 frames, no frequency floor, a narrow beam."""
+    rows = ["qwertyuiop", "asdfeghjkl", "zxcvbnm "]
+    layout = Layout.from_rows("twice", rows, pitch=[1, 1, 1.2])
+    scoring = {"location_weight": 1.0, "shape_weight": 3.0, "temperature": 2.0}
+    keyboard = glissando.load(layout, "en", lexicon=lexicon(), weights=tiny_weights, scoring=scoring, width=20)
+    code, report, errors = check_in_node(node, export(keyboard, tmp_path / "twice", 30))
+    assert (code, errors) == (0, "")
+    assert 0 < report["worst"]["letters"] <= 1e-4
+
+
+def test_without_geometry_it_passes_too(node, tiny_weights, tmp_path):
+    keyboard = glissando.load("jcuken", lexicon={"привет": 3, "мир": 2, "ёж": 1}, weights=tiny_weights, scoring={})
+    code, report, errors = check_in_node(node, export(keyboard, tmp_path / "plain", 20))
+    assert (code, errors) == (0, "")
+    assert report["worst"]["distances"] == 0
+
+
+def altered(bundle, folder, change):
+    """A copy of the bundle whose golden vectors are changed, its manifest made to fit."""
+    import hashlib
+
+    shutil.copytree(bundle, folder, symlinks=True)
+    records = [json.loads(line) for line in (folder / "golden.jsonl").read_text(encoding="utf-8").splitlines()]
+    change(records)
+    data = "".join(json.dumps(record) + "\n" for record in records).encode()
+    (folder / "golden.jsonl").write_bytes(data)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["files"]["golden.jsonl"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return folder
+
+
+def test_a_wrong_answer_does_not_pass(node, bundle, tmp_path):
+    """Each stage is really compared: one number changed in one swipe is found."""
+
+    def change(records):
+        records[0]["path"][1][63] += 2e-6
+        records[1]["emissions"][5][3] += 0.02
+        swipes = [record for record in records if record["kind"] == "swipe"]
+        swipes[0]["candidates"][1]["score"] += 0.002
+        swipes[1]["candidates"][0]["log_prob"] -= 0.002
+        swipes[2]["candidates"][0]["location"] += 0.002
+        swipes[3]["candidates"][0]["probability"] += 0.002
+        swipes[4]["candidates"][0]["word"] = "nothing"
+        swipes[5]["candidates"][0]["letters"] = "nothing"
+
+    code, report, errors = check_in_node(node, altered(bundle, tmp_path / "wrong", change))
+    assert code == 1
+    stages = ("path", "emissions", "scores", "scores", "distances", "probabilities", "reads", "lacks", "misspells")
+    assert report["failures"] == len(stages)
+    for stage in set(stages):
+        assert f": {stage} " in errors
+
+
+def test_damage_is_refused(node, bundle, tmp_path):
+    shutil.copytree(bundle, tmp_path / "bad", symlinks=True)
+    whole = (bundle / "trie.bin").read_bytes()
+    (tmp_path / "bad" / "trie.bin").write_bytes(whole[:-1])
+    code, _, errors = check_in_node(node, tmp_path / "bad")
+    assert code == 1
+    assert "trie.bin is damaged" in errors
+    (tmp_path / "bad" / "trie.bin").write_bytes(whole[:900] + bytes([whole[900] ^ 1]) + whole[901:])
+    assert "trie.bin is damaged" in check_in_node(node, tmp_path / "bad")[2]  # before Node 20 by its own checksum
+    script = (
+        "import { readTrie } from './port/trie.js'; import { readFileSync } from 'node:fs';"
+        "const bytes = new Uint8Array(readFileSync('trie.bin')); readTrie(bytes.buffer);"
+    )
+    command = [node, "--input-type=module", "-e", script]
+    done = subprocess.run(command, cwd=tmp_path / "bad", capture_output=True, text=True, timeout=60, check=False)
+    assert "trie.bin is damaged: section" in done.stderr
+
+
+def test_golden_vectors_pass_in_chromium(browser, site):
+    page = browser.new_page()
+    page.goto(f"{site}/check.html")
+    page.wait_for_function("() => window.report", timeout=120_000)
+    report = page.evaluate("() => window.report")
+    assert report["failures"] == []
+    assert report["swipes"] == 60
+    assert page.locator("#verdict").inner_text().startswith("All 60 swipes agree.")
+    page.close()
+
+
+def test_the_page_decodes_a_finger_and_asks_no_one(browser, site):
+    if "encoder" not in packaged_weights():
+        pytest.skip("no packaged weights yet")
+    context = browser.new_context(**PHONE)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    complaints, asked = [], []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.append((request.method, request.url)))
+    page.goto(site)
+    page.wait_for_selector("#pad[data-ready] .key")
+    assert all(method == "GET" and url.startswith((site, "data:", "blob:")) for method, url in asked)
+    asked.clear()
+    finger, layout = Finger(page), load_layout("qwerty")
+    expected = ["there", "people", "know"]
+    for count, word in enumerate(expected, 1):
+        finger.swipe(word, layout, seed=count)
+        page.wait_for_function("n => document.querySelectorAll('#text .word').length === n", arg=count)
+    assert page.locator("#text .word").all_inner_texts() == expected
+    assert page.locator("#terms tbody tr").count() == page.locator(".candidate").count() > 1
+    page.locator(".candidate").nth(1).tap()
+    assert page.locator("#text .word").last.inner_text() != "know"
+    finger.tap("a", layout)
+    page.wait_for_function("() => document.querySelectorAll('#text .word').length === 4")
+    assert asked == []  # decoding asked no server
+    assert complaints == []
+    context.close()

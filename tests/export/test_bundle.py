@@ -1,0 +1,231 @@
+"""Bundles: what is written comes back and decodes alike, and whatever is amiss is said plainly."""
+
+import hashlib
+import json
+import os
+import stat
+
+import numpy as np
+import pytest
+
+import glissando
+from glissando.errors import BundleError
+from glissando.export import bundle as module
+from glissando.export.bundle import read_bundle, write_bundle
+from glissando.layout import Key, Layout, load_layout
+from glissando.scoring import load_scoring
+from glissando.synth import swipe
+from glissando.weights import load_weights
+
+WORDS = {"hello": 50, "jello": 1, "its": 40, "it's": 90, "letter": 30, "later": 30, "café": 2, "Berlin": 9, "animal": 7}
+
+
+@pytest.fixture(scope="module")
+def keyboard(tiny_weights):
+    return glissando.load("qwerty", lexicon=WORDS, weights=tiny_weights, scoring="en", width=40)
+
+
+@pytest.fixture(scope="module")
+def written(keyboard, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bundles") / "one"
+    write_bundle(keyboard, folder, swipes=30)
+    return folder
+
+
+@pytest.fixture
+def copy(written, tmp_path):
+    """A bundle to damage."""
+    for file in written.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path
+
+
+def test_what_is_in_it(written):
+    manifest = json.loads((written / "manifest.json").read_text(encoding="utf-8"))
+    files = {path.name for path in written.iterdir()}
+    assert files == {*manifest["files"], "manifest.json"}
+    assert files == {
+        "manifest.json", "encoder.onnx", "encoder.json", "layout.json", "constants.json", "trie.bin", "golden.jsonl",
+    }  # fmt: skip
+    for name, facts in manifest["files"].items():
+        data = (written / name).read_bytes()
+        assert facts == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    assert (manifest["format"], manifest["version"]) == ("glissando-bundle", 1)
+    assert (
+        manifest["golden"]["swipes"] == len((written / "golden.jsonl").read_text(encoding="utf-8").splitlines()) == 30
+    )
+    assert list(manifest["models"]) == ["encoder"]
+
+
+def test_its_files_are_those_the_library_reads(written, keyboard):
+    """Layout, constants and weights load by themselves, too."""
+    assert load_layout(written / "layout.json") == keyboard.layout
+    assert load_scoring(written / "constants.json") == keyboard.scoring
+    assert load_weights(written / "encoder.onnx").data == keyboard.encoder.weights.data
+
+
+def test_it_decodes_as_the_keyboard_it_was_made_of(written, keyboard):
+    found = read_bundle(written).keyboard
+    rng = np.random.default_rng(7)
+    for word in [*WORDS, *WORDS]:
+        gesture = swipe(word, keyboard.layout, rng)
+        assert found.decode(gesture, 9) == keyboard.decode(gesture, 9)
+    assert found.width == 40
+
+
+def test_the_golden_vectors_come_with_it(written):
+    bundle = read_bundle(written)
+    records = list(bundle.golden())
+    assert len(records) == bundle.manifest["golden"]["swipes"]
+    for record in records:
+        found = bundle.keyboard.decode(record["points"], 3)
+        assert [one.word for one in found] == [one["word"] for one in record["candidates"][:3]]
+
+
+def test_a_letter_with_two_keys_and_a_lexicon_file_of_ones_own(tiny_weights, tmp_path):
+    keys = tuple(Key(letter, (i + 0.5) / 5, 0.5, 0.1, 0.5) for i, letter in enumerate("abcad"))
+    (tmp_path / "words.txt").write_text("cab 3\nabba 2\ndad 1\n")
+    keyboard = glissando.load(Layout("mine", keys), lexicon=tmp_path / "words.txt", weights=tiny_weights)
+    manifest = write_bundle(keyboard, tmp_path / "out", swipes=20)
+    found = read_bundle(tmp_path / "out").keyboard
+    gesture = swipe("dad", keyboard.layout)
+    assert found.decode(gesture) == keyboard.decode(gesture)
+    assert manifest["lexicon"] == {"name": "words.txt", "words": 3}  # no directory of this machine
+    assert str(tmp_path) not in (tmp_path / "out" / "manifest.json").read_text()
+
+
+def test_the_same_keyboard_makes_the_same_bytes(keyboard, written, tmp_path):
+    write_bundle(keyboard, tmp_path / "again", swipes=30)
+    for file in written.iterdir():
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "encoder.json", "layout.json", "constants.json", "trie.bin"])
+def test_damage_is_named(copy, name):
+    whole = (copy / name).read_bytes()
+    (copy / name).write_bytes(whole[:-1])
+    with pytest.raises(BundleError, match=rf"{name} has [\d,]+ bytes, not"):
+        read_bundle(copy)
+    (copy / name).write_bytes(whole[:-2] + bytes([whole[-2] ^ 1, whole[-1]]))
+    with pytest.raises(BundleError, match=f"{name} does not match its checksum"):
+        read_bundle(copy)
+    (copy / name).unlink()
+    with pytest.raises(BundleError, match=f"{name}: No such file"):
+        read_bundle(copy)
+
+
+def edited(folder, **changes):
+    """Change the manifest."""
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | changes), encoding="utf-8")
+
+
+def test_what_is_no_bundle_is_said(copy, tmp_path):
+    with pytest.raises(BundleError, match=r"no bundle: manifest\.json: No such file"):
+        read_bundle(tmp_path / "nowhere")
+    edited(copy, version=9)
+    with pytest.raises(BundleError, match="has version 9; this program reads 1"):
+        read_bundle(copy)
+    edited(copy, format="cake")
+    with pytest.raises(BundleError, match="no bundle"):
+        read_bundle(copy)
+    (copy / "manifest.json").write_text("{")
+    with pytest.raises(BundleError, match="not JSON"):
+        read_bundle(copy)
+
+
+def test_a_manifest_that_leaves_things_out_is_refused(copy):
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    edited(copy, files={name: facts for name, facts in manifest["files"].items() if name != "layout.json"})
+    with pytest.raises(BundleError, match=r"lacks 'layout\.json'"):
+        read_bundle(copy)
+    edited(copy, files={"layout.json": {}})
+    with pytest.raises(BundleError, match=r"no size and checksum of layout\.json"):
+        read_bundle(copy)
+    edited(copy, files=[])
+    with pytest.raises(BundleError, match="lists no files"):
+        read_bundle(copy)
+
+
+def test_constants_this_version_does_not_decode_with_are_refused(copy):
+    constants = json.loads((copy / "constants.json").read_text())
+    constants["geometry"]["points"] = 16
+    data = json.dumps(constants).encode()
+    (copy / "constants.json").write_bytes(data)
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    manifest["files"]["constants.json"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    edited(copy, **manifest)
+    with pytest.raises(BundleError, match=r"other constants \(geometry\)"):
+        read_bundle(copy)
+
+
+def test_a_directory_with_other_things_is_left_alone(keyboard, tmp_path):
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(BundleError, match="not empty and no bundle; --force"):
+        write_bundle(keyboard, tmp_path, swipes=20)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+    write_bundle(keyboard, tmp_path, swipes=20, force=True)
+    assert (tmp_path / "letter.txt").read_text() == "dear"
+    read_bundle(tmp_path)
+    with pytest.raises(BundleError, match="it is a file"):
+        write_bundle(keyboard, tmp_path / "letter.txt", swipes=20)
+
+
+def test_a_bundle_is_replaced_and_what_is_not_its_own_stays(keyboard, copy):
+    (copy / "node_modules").mkdir()
+    write_bundle(keyboard, copy, swipes=20, browser=True)
+    assert (copy / "port" / "beam.js").exists()
+    assert len(list(read_bundle(copy).golden())) == 20
+    write_bundle(keyboard, copy, swipes=25)  # without the page this time
+    assert len(list(read_bundle(copy).golden())) == 25
+    assert not (copy / "index.html").exists()
+    assert (copy / "node_modules").is_dir()
+
+
+def test_a_failure_leaves_nothing_behind(keyboard, tmp_path, monkeypatch):
+    """Neither a directory nor a hidden one beside it; and an older bundle as it was."""
+    write_bundle(keyboard, tmp_path / "old", swipes=20)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()}
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "_move_in", fail)
+    for name in ("new", "old"):
+        with pytest.raises(BundleError, match="No space left"):
+            write_bundle(keyboard, tmp_path / name, swipes=25)
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()} == before
+
+
+def test_a_replacement_cut_short_is_noticed(keyboard, copy, monkeypatch):
+    """The manifest comes last: a reader in between meets checksums that do not match."""
+    replace, done = os.replace, []
+
+    def stop(source, target):
+        if len(done) == 5:
+            raise OSError(5, "cut short")
+        done.append(target)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", stop)
+    smaller = glissando.load("qwerty", lexicon={"other": 1}, weights=keyboard.encoder.weights.name, scoring="general")
+    with pytest.raises(BundleError, match="cut short"):
+        write_bundle(smaller, copy, swipes=20)
+    monkeypatch.undo()
+    with pytest.raises(BundleError, match=r"damaged: constants\.json"):
+        read_bundle(copy)
+
+
+def test_it_may_be_read_as_other_new_directories_may(written, tmp_path):
+    (tmp_path / "plain").mkdir()
+    assert stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+
+
+def test_old_files_are_only_looked_for_inside(keyboard, copy, tmp_path):
+    """A manifest that lists a path outside its directory deletes nothing there."""
+    outside = tmp_path.parent / f"{tmp_path.name}-precious"
+    outside.write_text("keep")
+    edited(copy, page=[f"../{outside.name}", str(outside)])
+    write_bundle(keyboard, copy, swipes=20)
+    assert outside.read_text() == "keep"
