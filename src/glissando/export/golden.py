@@ -120,7 +120,7 @@ def _clear(keyboard: Keyboard, gesture: Gesture) -> bool:
 def _steady(keyboard: Keyboard, gesture: Gesture, rng: np.random.Generator) -> bool:
     """Whether the emissions stay when the path moves by its last bit."""
     path = gesture.path()
-    moved = [np.nextafter(path, rng.choice(np.float32([-1, 2]), path.shape)) for _ in range(3)]
+    moved = [np.nextafter(path, rng.choice(np.array([-1, 2], np.float32), path.shape)) for _ in range(3)]
     first, *others = keyboard.encoder.run(np.stack([path, *moved]), keyboard.layout.centres).log_probs
     change = np.abs(np.stack(others) - first) / np.maximum(1, np.abs(first) / DEEP)
     return bool(change.max() < UNSTEADY)
