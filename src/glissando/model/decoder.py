@@ -113,8 +113,10 @@ class Memory(nn.Module):
         if self.training:
             y = torch.bmm(x.permute(2, 0, 1), self.bands(x.shape[1]))  # [P, B, T]
             return y.permute(1, 2, 0)
-        y = F.conv1d(x.transpose(1, 2), self.weight.T[:, None], padding=taps // 2, groups=width)
-        return y.transpose(1, 2)
+        # In two dimensions, one of them single: onnxruntime has a quick depthwise kernel for that form only.
+        image = x.transpose(1, 2)[:, :, None]  # [B, P, 1, T]
+        y = F.conv2d(image, self.weight.T[:, None, None], padding=(0, taps // 2), groups=width)
+        return y[:, :, 0].transpose(1, 2)
 
     def bands(self, frames: int) -> Tensor:
         """The filters as matrices from frames to frames. Shape: [P, T, T]."""

@@ -88,7 +88,7 @@ class TrainConfig:
     synthetic_grids: float = 0.5
     extra_keys: int = 0
     retime: bool = True
-    turn: bool = False
+    turn: bool = True
     teachers: tuple[str, ...] = ()
     distil: float = 0.5
     seed: int = 0
@@ -134,19 +134,24 @@ class TrainConfig:
 
     def changed(self, settings: Iterable[str]) -> TrainConfig:
         """A copy with ``name=value`` settings applied, "batch=2048" or "model.frames=64"; values are JSON or words."""
-        data = self.to_dict()
-        for setting in settings:
-            name, equals, value = setting.partition("=")
-            if not equals:
-                raise TrainingError(f"a setting is name=value, got {setting!r}")
-            *sections, last = name.strip().split(".")
-            place = data
-            for section in sections:
-                if not isinstance(place.get(section), dict):
-                    raise TrainingError(f"no section {section!r} in the setting {setting!r}")
-                place = place[section]
-            place[last] = _value(value.strip())
-        return self.from_dict(data)
+        return with_settings(self, settings)
+
+
+def with_settings(config: Config, settings: Iterable[str]) -> Config:
+    """A copy of a config dataclass with ``name=value`` settings applied; a dot leads into a section."""
+    data = json.loads(json.dumps(asdict(config)))  # type: ignore[call-overload]
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise TrainingError(f"a setting is name=value, got {setting!r}")
+        *sections, last = name.strip().split(".")
+        place = data
+        for section in sections:
+            if not isinstance(place.get(section), dict):
+                raise TrainingError(f"no section {section!r} in the setting {setting!r}")
+            place = place[section]
+        place[last] = _value(value.strip())
+    return read_config(type(config), data)
 
 
 def read_config(cls: type[Config], data: Mapping[str, Any], section: str = "") -> Config:

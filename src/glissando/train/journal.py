@@ -73,21 +73,23 @@ class Journal:
         world: the processes; their measures are averaged, the leading one writes.
         room: steps between two readings, at most.
         report: called with every line.
+        names: what a step measures, in order.
     """
 
     path: Path
     world: World
     room: int
     report: Report | None = None
+    names: tuple[str, ...] = MEASURES
     pending: int = 0
     timed: int = 0
     since: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
-        self.measures = torch.zeros(self.room, len(MEASURES), device=self.world.device)
+        self.measures = torch.zeros(self.room, len(self.names), device=self.world.device)
 
     def note(self, measures: list[Tensor]) -> None:
-        """Keep one step's MEASURES, without waiting for them."""
+        """Keep one step's measures, without waiting for them."""
         self.measures[self.pending] = torch.stack(measures)
         self.pending += 1
         self.timed += 1
@@ -110,10 +112,10 @@ class Journal:
         bad = torch.nonzero(~values.isfinite().all(dim=1))
         if len(bad):
             row = int(bad[0])
-            found = ", ".join(f"{name} {value:g}" for name, value in zip(MEASURES, values[row].tolist(), strict=True))
+            found = ", ".join(f"{name} {value:g}" for name, value in zip(self.names, values[row].tolist(), strict=True))
             raise TrainingError(f"training broke at step {step - self.pending + row + 1}: {found}")
         speed = self.timed * swipes_per_step / max(seconds, 1e-9)
-        means = dict(zip(MEASURES, values.mean(dim=0).tolist(), strict=True))
+        means = dict(zip(self.names, values.mean(dim=0).tolist(), strict=True))
         self.pending = 0
         return {**means, "swipes_per_second": round(speed, 1)}
 

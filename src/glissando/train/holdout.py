@@ -1,0 +1,41 @@
+"""People set aside from training: whole sessions, chosen by number and seed alone."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from glissando.errors import TrainingError
+from glissando.model.checkpoint import write_atomically
+from glissando.train.order import mix_seed
+
+
+def held_out(sessions: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
+    """Choose the rows of a share of the people.
+
+    Every session draws a number of its own from the seed, so the choice does not change with the rows that are there.
+
+    Args:
+        sessions: [n] session numbers as a pack counts them.
+        share: expected share of the sessions, 0 for nobody.
+        seed: of the choice.
+
+    Returns:
+        [n] bool, True for rows that are set aside.
+    """
+    if share == 0:
+        return np.zeros(len(sessions), dtype=bool)
+    if (np.asarray(sessions) < 0).any():
+        raise TrainingError("a tenth of the people cannot be set aside: the corpus has rows of unknown sessions")
+    present = np.unique(sessions)
+    drawn = np.array([mix_seed(seed, int(session)) for session in present], dtype=np.float64) / 2.0**63
+    return np.isin(sessions, present[drawn < share])
+
+
+def save_held(path: Path, rows: np.ndarray) -> None:
+    """Write the pack's rows [n] int64 that a run set aside, for others to evaluate on: ``rows`` of an .npz."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, rows=rows.astype(np.int64))
+    write_atomically(path, buffer.getvalue())

@@ -1,0 +1,194 @@
+"""Pools of hard negatives on disk and on a device.
+
+An .npz without objects:
+
+    letters      uint8  [letters]  key indices of all words, end to end
+    offsets      int64  [W + 1]    where each word's begin
+    frequencies  uint8  [W]        frequency bytes
+    candidates   int64  []         the first so many words may be negatives
+    queries      int32  [Q]        the words that have pools
+    starts       int64  [Q + 1]    where each pool begins
+    members      int32  [M]        the negatives, most often retrieved first
+    counts       int32  [M]        how often each was
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glissando.errors import TrainingError
+from glissando.model.checkpoint import write_atomically
+from glissando.train.vocabulary import Vocabulary
+
+ARRAYS = ("letters", "offsets", "frequencies", "candidates", "queries", "starts", "members", "counts")
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """The negatives of words; arrays as the module's docstring lists them."""
+
+    vocabulary: Vocabulary
+    queries: np.ndarray
+    starts: np.ndarray
+    members: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def gather(
+        cls, vocabulary: Vocabulary, queries: np.ndarray, pairs: np.ndarray, nearness: np.ndarray, most: int
+    ) -> Pools:
+        """Make pools of what was retrieved: by hits, and among equal hits by mean nearness.
+
+        Args:
+            vocabulary: all words.
+            queries: [Q] words that get a pool.
+            pairs: [n, 2] int64 (word, retrieved word), once for every hit.
+            nearness: [n] of each hit.
+            most: negatives of a word.
+        """
+        key, inverse, counts = np.unique(
+            pairs[:, 0] * len(vocabulary) + pairs[:, 1], return_inverse=True, return_counts=True
+        )
+        mean = np.bincount(inverse, weights=nearness) / counts
+        word, member = np.divmod(key, len(vocabulary))
+        order = np.lexsort((-mean, -counts, word))
+        word, member, counts = word[order], member[order], counts[order]
+        first = np.searchsorted(word, word)  # where each word's hits begin
+        kept = (np.arange(len(word)) - first < most) & np.isin(word, queries)
+        word, member, counts = word[kept], member[kept], counts[kept]
+        queries = np.sort(queries)
+        starts = np.append(np.searchsorted(word, queries), len(word))
+        return cls(vocabulary, queries.astype(np.int32), starts, member.astype(np.int32), counts.astype(np.int32))
+
+    @classmethod
+    def open(cls, path: str | Path) -> Pools:
+        """Read what ``save`` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in ARRAYS}
+        except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+            raise TrainingError(f"cannot read negatives {path}: {error}") from None
+        letters, offsets, frequencies, candidates = (arrays.pop(name) for name in ARRAYS[:4])
+        pools = cls(Vocabulary(letters, offsets, frequencies, int(candidates)), **arrays)
+        if len(pools.starts) != len(pools.queries) + 1 or pools.starts[-1] != len(pools.members):
+            raise TrainingError(f"negatives {path} are damaged: pools and members do not fit")
+        if len(pools.members) and not 0 <= pools.members.min() <= pools.members.max() < len(pools.vocabulary):
+            raise TrainingError(f"negatives {path} are damaged: a member is no word")
+        return pools
+
+    def save(self, path: str | Path) -> None:
+        """Write the pools, whole or not at all."""
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **self.arrays)  # type: ignore[arg-type]
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, buffer.getvalue())
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything, by name."""
+        words = self.vocabulary
+        parts = (words.letters, words.offsets, words.frequencies, np.int64(words.candidates))
+        rest = (self.queries, self.starts, self.members, self.counts)
+        return {name: np.asarray(array) for name, array in zip(ARRAYS, (*parts, *rest), strict=True)}
+
+    @cached_property
+    def digest(self) -> str:
+        """A checksum of all arrays, which locks a run to these negatives."""
+        found = hashlib.blake2b(digest_size=16)
+        for name, array in self.arrays.items():
+            found.update(name.encode() + np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
+    def summary(self) -> str:
+        """How many there are, in words."""
+        sizes = np.diff(self.starts)
+        return f"{len(sizes):,} words with {sizes.mean():.0f} negatives each, of {self.vocabulary.candidates:,} words"
+
+    def pool(self, word: int) -> tuple[np.ndarray, np.ndarray]:
+        """The negatives of a word and how often each was retrieved."""
+        place = int(np.searchsorted(self.queries, word))
+        if place == len(self.queries) or self.queries[place] != word:
+            raise TrainingError(f"word {word} has no pool")
+        span = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return self.members[span], self.counts[span]
+
+    def place(self, words: np.ndarray) -> np.ndarray:
+        """Where each word's pool is among ``queries``. Shape: [n] -> [n] int64."""
+        place = np.searchsorted(self.queries, words).clip(max=len(self.queries) - 1)
+        if len(words) and (self.queries[place] != words).any():
+            lost = int((self.queries[place] != words).sum())
+            raise TrainingError(f"{lost:,} swipes are of words without negatives; mine them for this corpus")
+        return place
+
+
+class Candidates(NamedTuple):
+    """Words that stand beside each other for a swipe, the truth first.
+
+    Attributes:
+        targets: [B, 1 + n, L] key indices.
+        lengths: [B, 1 + n].
+        frequencies: [B, 1 + n] bytes.
+        valid: [B, 1 + n] bool, False where a pool has no more words.
+    """
+
+    targets: Tensor
+    lengths: Tensor
+    frequencies: Tensor
+    valid: Tensor
+
+
+class PoolTable:
+    """Pools on a device, to draw from.
+
+    Args:
+        pools: the negatives.
+        device: where they are wanted.
+    """
+
+    def __init__(self, pools: Pools, device: torch.device) -> None:
+        self.targets, self.lengths, self.frequencies = pools.vocabulary.padded(device)
+        sizes = np.diff(pools.starts)
+        inside = np.arange(max(1, sizes.max())) < sizes[:, None]  # [Q, most]
+        members, weights = np.zeros(inside.shape, dtype=np.int64), np.zeros(inside.shape, dtype=np.float32)
+        members[inside], weights[inside] = pools.members, np.log(np.maximum(pools.counts, 1))
+        self.queries = torch.from_numpy(pools.queries.astype(np.int64)).to(device)
+        self.members, self.inside = torch.from_numpy(members).to(device), torch.from_numpy(inside).to(device)
+        self.weights = torch.from_numpy(weights).to(device)  # logarithms of hits
+
+    def draw(self, place: Tensor, count: int, prefer: float, generator: torch.Generator) -> Candidates:
+        """Draw negatives without replacement, evenly or like hits^prefer.
+
+        Args:
+            place: [B] pools, from ``Pools.place``.
+            count: negatives of each.
+            prefer: the power.
+            generator: on the device.
+        """
+        uniform = torch.rand(len(place), self.members.shape[1], generator=generator, device=place.device)
+        # The largest of log-weight + Gumbel noise are a sample without replacement in proportion to the weights.
+        gumbel = -torch.log(-torch.log(uniform.clamp(1e-9, 1 - 1e-7)))
+        key = torch.where(self.inside[place], prefer * self.weights[place] + gumbel, -torch.inf)
+        return self.beside(place, key.topk(min(count, key.shape[1]), dim=1).indices)
+
+    def first(self, place: Tensor, count: int) -> Candidates:
+        """The most often retrieved negatives of each pool."""
+        chosen = torch.arange(min(count, self.members.shape[1]), device=place.device)
+        return self.beside(place, chosen.expand(len(place), -1))
+
+    def beside(self, place: Tensor, chosen: Tensor) -> Candidates:
+        """The truth of each pool and the chosen of its members. Shapes: [B], [B, n]."""
+        words = torch.cat([self.queries[place][:, None], self.members[place].gather(1, chosen)], dim=1)
+        valid = torch.cat([torch.ones_like(place, dtype=torch.bool)[:, None], self.inside[place].gather(1, chosen)], 1)
+        parts = self.targets[words].long(), self.lengths[words].long(), self.frequencies[words]
+        return Candidates(*parts, valid)
