@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from glissando.evaluation.metrics import Outcome, summarise
+from glissando.evaluation.metrics import Outcome, mcnemar, summarise
 
 
 def test_ranks_by_hand():
@@ -34,3 +35,23 @@ def test_a_rank_beyond_five_earns_no_precision():
 
 def test_methods_without_a_reading_have_no_greedy():
     assert summarise([Outcome("a", ("a",))]).greedy is None
+
+
+def test_mcnemar_by_hand():
+    # Six swipes differ, five of them gained: P(at most 1 of 6 or at least 5 of 6) = 2 (1 + 6) / 64.
+    first = [True, False, False, False, False, False, True, False]
+    second = [False, True, True, True, True, True, True, False]
+    test = mcnemar(first, second)
+    assert (test.gained, test.lost, test.p) == (5, 1, 14 / 64)
+    assert mcnemar(second, first).p == test.p
+    assert mcnemar(first, first).p == 1.0
+    assert mcnemar([True, False], [False, True]).p == 1.0
+
+
+def test_mcnemar_like_scipy_on_many():
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    first, second = rng.random(9000) < 0.4, rng.random(9000) < 0.42
+    test = mcnemar(first, second)
+    assert test.gained + test.lost > 3000
+    assert test.p == pytest.approx(stats.binomtest(test.gained, test.gained + test.lost).pvalue, rel=1e-9)

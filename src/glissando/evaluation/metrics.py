@@ -6,7 +6,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 MIN_EXAMPLES = 5  # words with fewer swipes do not count in the word-level metrics (the report's "@5")
 
@@ -22,12 +25,14 @@ class Outcome:
         ranking: the typed letters of the candidates, best first, no repeats.
         known: whether the lexicon had the word before any target was added.
         greedy: the letters read without a lexicon, None where the method reads none.
+        probability: what the best candidate was given, all words of its typed letters together; None where unknown.
     """
 
     target: str
     ranking: tuple[str, ...]
     known: bool = True
     greedy: str | None = None
+    probability: float | None = None
 
     @property
     def rank(self) -> int:
@@ -48,6 +53,7 @@ class Metrics:
         map5: mean average precision over words with five or more swipes (1 / rank, 0 beyond rank 5).
         macro_f1_5: mean F1 of the best candidate over those words.
         tt1mm5: mean of top1, top3, map5 and macro_f1_5, what the tuning maximises.
+        calibration_error: expected calibration error of the best candidate's probability; None where unknown.
         oov: share whose word the lexicon did not have.
         by_length: top1 and n by letters typed.
         ms_p50: median milliseconds to decode one swipe, one at a time; None where not measured.
@@ -65,6 +71,7 @@ class Metrics:
     tt1mm5: float
     oov: float
     by_length: dict[int, dict[str, float]] = field(default_factory=dict)
+    calibration_error: float | None = None
     ms_p50: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,8 +99,40 @@ def summarise(outcomes: Sequence[Outcome], ms_p50: float | None = None) -> Metri
         tt1mm5=(top1 + top3 + map5 + macro_f1_5) / 4,
         oov=_share(not outcome.known for outcome in outcomes),
         by_length=_by_length(outcomes, ranks),
+        calibration_error=calibration_error(bins) if (bins := outcome_reliability(outcomes)) else None,
         ms_p50=ms_p50,
     )
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """Two methods on the same swipes.
+
+    Attributes:
+        gained: swipes that only the second reads right.
+        lost: swipes that only the first reads right.
+        p: two-sided exact probability of a split at least so uneven where neither is better.
+    """
+
+    gained: int
+    lost: int
+    p: float
+
+
+def mcnemar(first: Sequence[bool] | np.ndarray, second: Sequence[bool] | np.ndarray) -> McNemar:
+    """McNemar's exact test. Shape: [n], [n], whether each swipe was read right."""
+    one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    gained, lost = int((other & ~one).sum()), int((one & ~other).sum())
+    differing = gained + lost
+    tail = sum(math.comb(differing, k) for k in range(min(gained, lost) + 1))
+    # Whole numbers until the last step: 2 ** differing alone overflows a float.
+    return McNemar(gained, lost, min(1.0, float(Fraction(2 * tail, 2**differing))))
+
+
+def outcome_reliability(outcomes: Sequence[Outcome]) -> list[Bin]:
+    """How the probabilities of the best candidates came true; swipes without any do not count."""
+    judged = [(outcome.probability, outcome.rank == 1) for outcome in outcomes if outcome.probability is not None]
+    return reliability([said for said, _ in judged], [right for _, right in judged]) if judged else []
 
 
 def _share(hits: Any) -> float:
