@@ -16,7 +16,7 @@ HELLO = Example("hello", QWERTY, swipe("hello", QWERTY), "made up")
 
 def ends(sample):
     """Distance of the path's ends from the keys of h and o, either way round."""
-    first, last = (sample.centres[sample.letters.index(letter)] for letter in "ho")
+    first, last = (sample.centres[sample.layout.letters.index(letter)] for letter in "ho")
     forward = np.linalg.norm(sample.path[:, 0] - first) + np.linalg.norm(sample.path[:, -1] - last)
     backward = np.linalg.norm(sample.path[:, 0] - last) + np.linalg.norm(sample.path[:, -1] - first)
     return min(forward, backward)
@@ -30,7 +30,8 @@ def test_path_and_keys_move_together():
     for sample in made:
         assert sample.path.shape == (2, 64)
         assert sample.centres.shape == (26, 2)
-        assert ends(sample) < 1e-4
+        # Re-arrangement may move a finger within the key it means; the other stages move it with the key.
+        assert ends(sample) < (0.2 if sample.title == "re-arranged" else 1e-4)
 
 
 def test_a_seed_gives_the_same_samples():
@@ -47,7 +48,7 @@ def test_titles_say_what_was_done():
 
 def test_a_panel_per_sample(monkeypatch, tmp_path):
     figures = []
-    monkeypatch.setattr(module, "save", lambda made, path: figures.append(made) or [])
+    monkeypatch.setattr(module, "save", lambda made, *rest: figures.append(made) or [])
     draw_samples(samples(HELLO, 4), tmp_path / "x")
     draw_samples(samples(HELLO, 0), tmp_path / "x")
     assert [sum(bool(axes.get_title()) for axes in made.axes) for made in figures] == [5, 1]

@@ -63,7 +63,7 @@ def test_only_the_cosine_basis_has_a_field(encoder, monkeypatch):
 
 def test_a_row_per_swipe_and_a_panel_per_letter(encoder, monkeypatch, tmp_path):
     figures = []
-    monkeypatch.setattr(module, "save", lambda made, path: figures.append(made) or [])
+    monkeypatch.setattr(module, "save", lambda made, *rest: figures.append(made) or [])
     draw_fields(find_examples(["qwerty:hi", "jcuken:ещё"]), encoder, tmp_path / "x")
     (made,) = figures
     titles = [axes.get_title().split()[0] for axes in made.axes if axes.get_title()]

@@ -20,7 +20,7 @@ def mistake(target, answer, cause, seen):
 
 def test_mistakes_of_a_cause_stand_together(monkeypatch, tmp_path):
     figures = []
-    monkeypatch.setattr(module, "save", lambda made, path: figures.append(made) or [])
+    monkeypatch.setattr(module, "save", lambda made, *rest: figures.append(made) or [])
     draw_gallery(
         [
             mistake("for", "foe", "neighbours", [0.9, 0.8, 0.01]),

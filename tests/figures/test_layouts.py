@@ -15,7 +15,7 @@ from glissando.layout import builtin_layouts, load_layout
 def drawn(monkeypatch):
     """The figures that would be saved."""
     figures = []
-    monkeypatch.setattr(module, "save", lambda made, path: figures.append(made) or [])
+    monkeypatch.setattr(module, "save", lambda made, *rest: figures.append(made) or [])
     return figures
 
 

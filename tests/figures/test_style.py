@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from glissando.errors import GlissandoError, MissingExtraError
+from glissando.errors import GlissandoError, LayoutError, MissingExtraError
 from glissando.figures.style import COLOURS, draw_keys, draw_trail, figure, save
 from glissando.gesture import resample
 from glissando.layout import load_layout
@@ -45,6 +45,18 @@ def test_both_formats_are_saved_in_a_folder_that_is_made(tmp_path):
     assert [file.name for file in files] == ["a.b.png", "a.b.svg"]
     assert files[0].read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in files[1].read_bytes()
+
+
+def test_all_text_is_in_a_font_that_has_the_letters(tmp_path, recwarn):
+    try:
+        made = figure(2, 2)
+        axes = made.subplots()
+        axes.set_title("नमस्ते")
+        axes.set_xticks([0], ["न"])
+        save(made, tmp_path / "x", [load_layout("hindi")])
+    except LayoutError as error:
+        pytest.skip(str(error))
+    assert not [str(one.message) for one in recwarn if "missing from font" in str(one.message)]
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):

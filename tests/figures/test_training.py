@@ -59,7 +59,7 @@ def test_measures_are_those_that_were_measured():
 
 def test_a_panel_per_measure_and_a_line_per_run(monkeypatch, tmp_path):
     figures = []
-    monkeypatch.setattr(module, "save", lambda made, path: figures.append(made) or [])
+    monkeypatch.setattr(module, "save", lambda made, *rest: figures.append(made) or [])
     draw_training({"one": LINES, "two": LINES[:1]}, tmp_path / "x")
     (made,) = figures
     assert [axes.get_title() for axes in made.axes] == ["loss", "val greedy"]

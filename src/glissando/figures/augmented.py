@@ -14,6 +14,7 @@ from glissando.errors import MissingExtraError
 from glissando.figures.examples import Example
 from glissando.figures.style import COLOURS, INK, MUTED, RULE, figure, save
 from glissando.gesture import resample
+from glissando.layout import Layout
 from glissando.lexicon import typed_letters
 
 COLUMNS = 4
@@ -28,14 +29,14 @@ class Sample:
         title: what was done to it.
         path: [2, n].
         centres: [K, 2].
-        letters: the letter of each key.
+        layout: whose letters the keys have.
         typed: the letters of the word.
     """
 
     title: str
     path: np.ndarray
     centres: np.ndarray
-    letters: Sequence[str]
+    layout: Layout
     typed: frozenset[str]
 
 
@@ -54,7 +55,7 @@ def samples(example: Example, count: int, seed: int = 0, rearranged: int = 0) ->
     generator = torch.Generator().manual_seed(seed)
 
     def sample(title: str, path: Any, keys: Any) -> Sample:
-        return Sample(title, path.numpy(), keys[: len(layout.keys), :2].numpy(), layout.letters, frozenset(typed))
+        return Sample(title, path.numpy(), keys[: len(layout.keys), :2].numpy(), layout, frozenset(typed))
 
     batch = _repeat(example, typed, max(count, 1))
     made = [sample(f"{example.word}, {layout.name}", batch.path[0], batch.keys[0])]
@@ -80,7 +81,7 @@ def draw_samples(made: Sequence[Sample], path: Path) -> list[Path]:
         _draw_sample(axes, sample)
     for axes in panels[len(made) :]:
         axes.axis("off")
-    return save(drawn, path)
+    return save(drawn, path, [sample.layout for sample in made[:1]])
 
 
 def _draw_sample(axes: Any, sample: Sample) -> None:
@@ -88,7 +89,7 @@ def _draw_sample(axes: Any, sample: Sample) -> None:
     axes.set(xlim=(-0.03, 1.03), ylim=(1.03, -0.03), aspect="equal", xticks=[], yticks=[])
     for spine in axes.spines.values():
         spine.set_color(RULE)
-    for (x, y), letter in zip(sample.centres, sample.letters, strict=True):
+    for (x, y), letter in zip(sample.centres, sample.layout.letters, strict=True):
         lit = letter in sample.typed
         axes.text(
             x, y, letter, ha="center", va="center", fontsize=8, color=INK if lit else MUTED,

@@ -103,7 +103,7 @@ def draw_fields(examples: Sequence[Example], encoder: EncoderRuntime, path: Path
             _draw_sight(axes, example, sight)
         for axes in panels[len(seen) :]:
             axes.axis("off")
-    return save(made, path)
+    return save(made, path, [example.layout for example in examples])
 
 
 def _draw_sight(axes: Any, example: Example, sight: Sight) -> None:

@@ -46,7 +46,7 @@ def draw_gallery(mistakes: Sequence[Mistake], path: Path) -> list[Path]:
             _draw_mistake(axes, mistake)
         for axes in panels[len(group) :]:
             axes.axis("off")
-    return save(made, path)
+    return save(made, path, {one.layout.name: one.layout for one in mistakes}.values())
 
 
 def _draw_mistake(axes: Any, mistake: Mistake) -> None:

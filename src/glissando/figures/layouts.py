@@ -31,7 +31,7 @@ def draw_paths(layouts: Sequence[Layout], words: Sequence[str], path: Path) -> l
             draw_trail(axes, layout, resample(swipe(word, layout), 256), COLOURS[number % len(COLOURS)], width)
     handles = [_line(COLOURS[number % len(COLOURS)]) for number in range(len(words))]
     made.legend(handles, list(words), loc="outside lower center", ncols=len(words), frameon=False, fontsize=10)
-    return save(made, path)
+    return save(made, path, layouts)
 
 
 def draw_confidence(report: Report, path: Path) -> list[Path]:
@@ -55,7 +55,7 @@ def draw_confidence(report: Report, path: Path) -> list[Path]:
             if axes in panels[0]:
                 axes.set_title(one.layout.name, fontsize=11, color=INK)
         row[0].set_ylabel(f"{word}, %", fontsize=9, color=MUTED)
-    return save(made, path)
+    return save(made, path, [one.layout for one in report.layouts])
 
 
 def draw_layouts(layouts: Sequence[Layout], path: Path) -> list[Path]:
@@ -64,7 +64,7 @@ def draw_layouts(layouts: Sequence[Layout], path: Path) -> list[Path]:
     for axes, layout in zip(panels, layouts, strict=True):
         draw_keys(axes, layout, size=12)
         axes.set_title(layout.name, fontsize=11, color=INK)
-    return save(made, path)
+    return save(made, path, layouts)
 
 
 def _keyboards(layouts: Sequence[Layout], extra: float = 0.0) -> tuple[Any, list[Any]]:

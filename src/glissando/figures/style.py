@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,6 @@ def draw_keys(axes: Any, layout: Layout, lit: Collection[str] = (), size: float 
     axes.set(xlim=(-0.02, 1.02), ylim=(1.03 * layout.aspect, -0.03 * layout.aspect), aspect="equal")
     axes.axis("off")
     axes.set_anchor("N")
-    font = _font(layout)
     halo = [withStroke(linewidth=2.5, foreground="white")]  # where a trail runs under a letter
     for key in layout.keys:
         bright = key.letter in lit
@@ -69,7 +68,7 @@ def draw_keys(axes: Any, layout: Layout, lit: Collection[str] = (), size: float 
             axes.add_patch(FancyBboxPatch(corner, width, height, round_, fc=face, ec=KEY_EDGE, lw=0.7, zorder=1))
         axes.text(
             key.cx, key.cy * layout.aspect, _visible(key.letter), ha="center", va="center_baseline", zorder=4,
-            fontsize=size, color=INK if bright or not lit else MUTED, fontproperties=_sized(font, size, bright),
+            fontsize=size, fontweight="bold" if bright else "normal", color=INK if bright or not lit else MUTED,
             parse_math=False, path_effects=halo if bright else None,
         )  # fmt: skip
 
@@ -82,8 +81,16 @@ def draw_trail(axes: Any, layout: Layout, path: np.ndarray, colour: str, width: 
         axes.plot(x[:1], y[:1], "o", color=colour, ms=start, mec="white", mew=0.8, zorder=3.5)
 
 
-def save(made: Any, path: Path) -> list[Path]:
-    """Save a figure as PNG and SVG; ``path`` has no suffix."""
+def save(made: Any, path: Path, layouts: Iterable[Layout] = ()) -> list[Path]:
+    """Save a figure as PNG and SVG; ``path`` has no suffix.
+
+    All its text is set in fonts that have the letters of these layouts.
+    """
+    from matplotlib.text import Text
+
+    families = list(dict.fromkeys(family for layout in layouts for family in _font(layout).get_family()))  # type: ignore[attr-defined]
+    for text in made.findobj(Text) if families else ():
+        text.set_fontfamily(families)
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in FORMATS]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,11 +99,3 @@ def save(made: Any, path: Path) -> list[Path]:
     except OSError as error:
         raise GlissandoError(f"cannot save the picture {path}: {error.strerror or error}") from None
     return files
-
-
-def _sized(font: Any, size: float, bold: bool) -> Any:
-    """A copy of a font in another size."""
-    sized = font.copy()
-    sized.set_size(size)
-    sized.set_weight("bold" if bold else "normal")
-    return sized
