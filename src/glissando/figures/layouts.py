@@ -20,14 +20,14 @@ UNSURE = 0.2  # confidence below which a letter is as good as missed: drawn in a
 
 
 def draw_paths(layouts: Sequence[Layout], words: Sequence[str], path: Path) -> list[Path]:
-    """The exact swipes of some words over each other, a panel per layout; the first word's is the widest."""
+    """The exact swipes of some words over each other, a panel per layout; of two words the first's line is wider."""
     made, panels = _keyboards(layouts, extra=0.35)
     for axes, layout in zip(panels, layouts, strict=True):
         lit = {letter for word in words for letter in typed_letters(word, frozenset(layout.letters))}
         draw_keys(axes, layout, lit)
         axes.set_title(layout.name, fontsize=11, color=INK)
         for number, word in enumerate(words):
-            width = max(6.5 - 4.0 * number, 1.5) if len(words) < 3 else 2.2
+            width = (6.5, 2.5)[number] if len(words) == 2 else 2.2
             draw_trail(axes, layout, resample(swipe(word, layout), 256), COLOURS[number % len(COLOURS)], width)
     handles = [_line(COLOURS[number % len(COLOURS)]) for number in range(len(words))]
     made.legend(handles, list(words), loc="outside lower center", ncols=len(words), frameon=False, fontsize=10)
