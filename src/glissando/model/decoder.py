@@ -120,10 +120,12 @@ class Memory(nn.Module):
 
     def bands(self, frames: int) -> Tensor:
         """The filters as matrices from frames to frames. Shape: [P, T, T]."""
+        taps = torch.arange(len(self.weight), device=self.weight.device)
         place = torch.arange(frames, device=self.weight.device)
-        tap = place[:, None] - place + len(self.weight) // 2  # [T, T] from input frame (rows) to output frame
-        inside = (tap >= 0) & (tap < len(self.weight))
-        return torch.where(inside, self.weight.T[:, tap.clamp(0, len(self.weight) - 1)], 0.0)
+        tap = place[:, None] - place + len(taps) // 2  # [T, T] what leads from input frame (rows) to output frame
+        # A product, not an index: its gradient is a product too, where an index's is a slow scatter.
+        bands = self.weight.T @ (taps[:, None, None] == tap).to(self.weight.dtype).flatten(1)  # [P, T * T]
+        return bands.unflatten(1, (frames, frames))
 
 
 def frame_features(emissions: Emissions) -> Tensor:

@@ -18,7 +18,7 @@ from glissando.train.losses import greedy_matches
 from glissando.train.pools import PoolTable
 from glissando.train.ranking import Scorer, candidate_costs
 
-ROWS = 128  # swipes judged at a time
+ROWS = {"cuda": 512, "cpu": 64}  # swipes judged at a time
 
 # (gamma, lambda_f, beta): around the report's tunes and ours; beta grows where gamma divides less.
 GRID = tuple(
@@ -63,7 +63,7 @@ def judge(
         fused: use the Triton recursion.
     """
     parts = []
-    for index in torch.arange(len(frames), device=place.device).split(ROWS):
+    for index in torch.arange(len(frames), device=place.device).split(ROWS[place.device.type]):
         log_probs = correct(frames.features(index)).float()
         words = table.first(place[index], count)
         costs = candidate_costs(log_probs, words.targets, words.lengths, fused=fused)
