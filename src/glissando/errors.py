@@ -45,5 +45,9 @@ class TrainingError(GlissandoError):
     """A training run cannot start or go on (bad config, NaN, a checkpoint of another model)."""
 
 
+class DesignError(GlissandoError):
+    """A search for layouts cannot start or go on (bad setting, a checkpoint of another search)."""
+
+
 class MissingExtraError(GlissandoError):
     """An optional dependency is not installed; the message says which extra brings it."""

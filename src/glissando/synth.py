@@ -1,16 +1,18 @@
 """Swipes made for a word on a layout: the smoothest path through its keys, at a human pace.
 
 The path minimises jerk (Flash & Hogan 1985) among all that pass the key centres at given times; the times
-come from the line term of Cao & Zhai 2007. Good for demos, tests and figures. It is too regular to train
-on alone; that is what ``glissando.train.generator`` is for.
+come from the line term of Cao & Zhai 2007. Good for demos, tests, figures and designing keyboards. It is too
+regular to train on alone; that is what ``glissando.train.generator`` is for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from glissando.errors import LayoutError
-from glissando.gesture import Gesture
+from glissando.gesture import PATH_POINTS, Gesture
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
 
@@ -18,6 +20,7 @@ WIDTH_MM = 63.0  # letter area of a phone in portrait, ten keys of 6.3 mm
 RATE_HZ = 60.0  # the modal sampling rate of phones
 DWELL_MS = 120.0  # rest on a doubled letter
 TAP_MS = 80.0  # a word of one letter
+LEG_MS, LEG_POWER = 68.8, 0.469  # Cao & Zhai: a straight leg of L millimetres takes 68.8 L^0.469 ms
 
 # Spread of what people do, as standard deviations at noise 1. Offsets are per axis, in key widths.
 START_OFFSET = 0.24  # touch-down
@@ -29,7 +32,7 @@ LEG_SPREAD = 0.20  # of the logarithm of one leg's share
 
 
 def leg_durations(points: np.ndarray, aspect: float, width_mm: float = WIDTH_MM) -> np.ndarray:
-    """Milliseconds for every straight leg, the line term of Cao & Zhai: 68.8 L^0.469, L in mm.
+    """Milliseconds for every straight leg, the line term of Cao & Zhai.
 
     Args:
         points: [..., L, 2] points in fractions of the letter area.
@@ -40,10 +43,10 @@ def leg_durations(points: np.ndarray, aspect: float, width_mm: float = WIDTH_MM)
         [..., L - 1].
     """
     legs = np.diff(np.asarray(points, dtype=np.float64), axis=-2) * (width_mm, width_mm * aspect)
-    return 68.8 * np.hypot(legs[..., 0], legs[..., 1]) ** 0.469
+    return LEG_MS * np.hypot(legs[..., 0], legs[..., 1]) ** LEG_POWER
 
 
-def quintic_spline(points: np.ndarray, durations: np.ndarray) -> np.ndarray:
+def quintic_spline(points: np.ndarray, durations: np.ndarray, rest: np.ndarray | None = None) -> np.ndarray:
     """Fit the minimum-jerk curve through points at given times, at rest at both ends.
 
     Without jerk's sixth derivative there are quintics between the points; where the curve is only told to
@@ -53,6 +56,7 @@ def quintic_spline(points: np.ndarray, durations: np.ndarray) -> np.ndarray:
     Args:
         points: [..., L, D] with L >= 2; leading axes are a batch.
         durations: [..., L - 1] time of each leg, positive.
+        rest: [..., L] True where the curve stands still between its ends, too.
 
     Returns:
         [..., L - 1, 6, D] coefficients of each leg in powers of the time since its start.
@@ -65,7 +69,11 @@ def quintic_spline(points: np.ndarray, durations: np.ndarray) -> np.ndarray:
     velocity, acceleration = np.zeros_like(points), np.zeros_like(points)
     inner = points.shape[-2] - 2
     if inner:
-        rates = np.linalg.solve(_continuity(h[..., 0]), _jumps(step, h))  # [..., 2 * inner, D]
+        matrix, jumps = _continuity(h[..., 0]), _jumps(step, h)
+        if rest is not None:
+            still = np.concatenate([rest[..., 1:-1]] * 2, axis=-1)[..., None]  # [..., 2 * inner, 1]
+            matrix, jumps = np.where(still, np.eye(2 * inner), matrix), np.where(still, 0.0, jumps)
+        rates = np.linalg.solve(matrix, jumps)  # [..., 2 * inner, D]
         velocity[..., 1:-1, :], acceleration[..., 1:-1, :] = rates[..., :inner, :], rates[..., inner:, :]
     v0, v1 = velocity[..., :-1, :], velocity[..., 1:, :]
     a0, a1 = acceleration[..., :-1, :], acceleration[..., 1:, :]
@@ -114,11 +122,14 @@ def _tridiagonal(left: np.ndarray, centre: np.ndarray, right: np.ndarray) -> np.
 
 
 def evaluate_spline(coefficients: np.ndarray, durations: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Read one spline at times since its start. Shape: [L - 1, 6, D], [L - 1], [n] -> [n, D]."""
-    knots = np.concatenate([[0.0], np.cumsum(durations)])
-    leg = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(durations) - 1)
-    powers = (times - knots[leg])[:, None] ** np.arange(6)  # [n, 6]
-    return np.einsum("np,npd->nd", powers, coefficients[leg])
+    """Read splines at times since their start. Shape: [..., L - 1, 6, D], [..., L - 1], [..., n] -> [..., n, D]."""
+    knots = np.cumsum(durations, axis=-1)
+    past = times[..., None] >= knots[..., None, :-1]  # [..., n, L - 2] legs that are over
+    leg = past.sum(axis=-1)[..., None]  # [..., n, 1]
+    start = np.take_along_axis(np.concatenate([np.zeros_like(knots[..., :1]), knots], axis=-1), leg[..., 0], axis=-1)
+    of_leg = np.take_along_axis(coefficients, leg[..., None], axis=-3)  # [..., n, 6, D]
+    powers = (times - start)[..., None] ** np.arange(6)  # [..., n, 6]
+    return np.einsum("...np,...npd->...nd", powers, of_leg)
 
 
 def minimum_jerk(
@@ -135,22 +146,38 @@ def minimum_jerk(
         x [n], y [n] and t [n] in milliseconds.
     """
     points, durations = np.asarray(points, dtype=np.float64), np.asarray(durations, dtype=np.float64)
-    knots = np.concatenate([[0.0], np.cumsum(durations)])
-    times = np.append(np.arange(0.0, knots[-1] - 1e-6, 1000 / rate_hz), knots[-1])
-    still = np.all(points[1:] == points[:-1], axis=1)
-    xy = points[np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(points) - 1)]  # where it rests
-    for first, last in _moves(still):
-        during = (times >= knots[first]) & (times <= knots[last])
-        legs = durations[first:last]
-        spline = quintic_spline(points[first : last + 1], legs)
-        xy[during] = evaluate_spline(spline, legs, times[during] - knots[first])
-    return xy[:, 0], xy[:, 1], times
+    end = float(durations.sum())
+    times = np.append(np.arange(0.0, end - 1e-6, 1000 / rate_hz), end)
+    x, y = evaluate_spline(quintic_spline(points, durations, _repeated(points)), durations, times).T
+    return x, y, times
 
 
-def _moves(still: np.ndarray) -> list[tuple[int, int]]:
-    """First and last point of every stretch of legs without a rest. Shape: [L - 1] bool."""
-    edges = np.diff(np.concatenate([[1], still.astype(int), [1]]))
-    return list(zip(np.flatnonzero(edges == -1).tolist(), np.flatnonzero(edges == 1).tolist(), strict=True))
+def _repeated(points: np.ndarray) -> np.ndarray:
+    """Where a point is the same as one beside it. Shape: [..., L, 2] -> [..., L] bool."""
+    same = np.all(points[..., 1:, :] == points[..., :-1, :], axis=-1)
+    none = np.zeros_like(same[..., :1])
+    return np.concatenate([none, same], axis=-1) | np.concatenate([same, none], axis=-1)
+
+
+def word_paths(
+    words: Sequence[str], layout: Layout, width_mm: float = WIDTH_MM, samples: int = PATH_POINTS
+) -> np.ndarray:
+    """What the encoder reads of the exact swipes of many words, all at once. Shape: [B, 2, samples] float32.
+
+    The curves are read at even times, without the detour over 60 Hz that a device takes, and kept on the keyboard.
+    """
+    visited = [word_points(word, layout) for word in words]
+    room = max(2, max((len(points) for points in visited), default=2))
+    # A word that is over stays where it is, so words of any length make one batch.
+    points = np.stack([np.pad(p, ((0, room - len(p)), (0, 0)), mode="edge") for p in visited])  # [B, L, 2]
+    legs = leg_durations(points, layout.aspect, width_mm)
+    durations = np.where(legs > 0, legs, DWELL_MS)  # [B, L - 1]
+    over = np.arange(1, room) >= np.array([len(p) for p in visited])[:, None]
+    end = np.where(over, 0.0, durations).sum(axis=1)
+    end = np.where(end > 0, end, TAP_MS)
+    times = end[:, None] * np.linspace(0, 1, samples)
+    path = evaluate_spline(quintic_spline(points, durations, _repeated(points)), durations, times)
+    return np.clip(path, 0, 1).swapaxes(1, 2).astype(np.float32)
 
 
 def swipe(
