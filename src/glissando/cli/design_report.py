@@ -69,14 +69,14 @@ def report(
     options = ReportOptions(language, lexicon, weights, "auto", count, worst, width_mm)
     with bar("reading layouts") as progress:
         result = run(layouts, words, options, progress)
-    if out is not None:
-        pictures = draw_paths(layouts, words, out / "paths") + draw_layouts(layouts, out / "layouts")
-        for file in pictures + draw_confidence(result, out / "confidence"):
-            typer.echo(f"saved {file}", err=True)
     if as_json:
         print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
     else:
         _print(result)
+    if out is not None:
+        pictures = draw_paths(layouts, words, out / "paths") + draw_layouts(layouts, out / "layouts")
+        for file in pictures + draw_confidence(result, out / "confidence"):
+            typer.echo(f"saved {file}", err=True)
 
 
 def _print(result: Report) -> None:
