@@ -28,11 +28,11 @@ class Weights:
 
 
 def load_weights(weights: str | Path = "encoder") -> Weights:
-    """Find a model: a packaged name such as "encoder", or an ``.onnx`` file with its ``.json`` beside it."""
+    """Find a model: a packaged name such as "encoder", or a file, a Path or ending in .onnx, with its JSON beside it."""
     name = str(weights)
     if isinstance(weights, Path) or name.endswith(".onnx"):
         path = Path(weights)
-        return _check(name, _read(path), _read(path.with_suffix(".json")))
+        return _check(name, _read(path), _read(card_path(path)))
     folder = resources.files("glissando") / "assets" / "weights"
     if name not in packaged_weights():
         known = ", ".join(packaged_weights()) or "none"
@@ -50,10 +50,15 @@ def packaged_weights() -> tuple[str, ...]:
     return tuple(sorted(name for name in names if f"{name}.json" in files))
 
 
+def card_path(path: Path) -> Path:
+    """Where the JSON of a model file is: one.json beside one.onnx, but one.pte.json beside one.pte."""
+    return path.with_suffix(".json") if path.suffix == ".onnx" else path.with_name(f"{path.name}.json")
+
+
 def write_card(path: Path, card: dict[str, Any]) -> Path:
     """Write the JSON that belongs to a model file, its checksum added; returns the JSON's path."""
     card = {**card, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-    target = path.with_suffix(".json")
+    target = card_path(path)
     target.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return target
 
