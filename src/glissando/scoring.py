@@ -109,16 +109,21 @@ def load_scoring(
         return scoring
     if isinstance(scoring, Mapping):
         return Scoring.from_dict(scoring)
+    return Scoring.from_dict(*read_scoring(scoring, language, method))
+
+
+def read_scoring(scoring: str | Path = "auto", language: str = "", method: str = "encoder") -> tuple[Any, str]:
+    """The JSON behind a name or a file, with what stands in it beside the constants, and the name it was found by."""
     name = str(scoring)
     if name == "auto":
         wanted = (f"{language}-{method}", language, "general")
         name = next(name for name in wanted if name in packaged_scorings())
     if name in packaged_scorings():
         text = (resources.files("glissando") / "assets" / "scoring" / f"{name}.json").read_text(encoding="utf-8")
-        return Scoring.from_dict(json.loads(text), name)
+        return json.loads(text), name
     if not (isinstance(scoring, Path) or name.endswith(".json")):
         raise ScoringError(f"no scoring {name!r}; packaged are auto, {', '.join(packaged_scorings())}; or a .json file")
-    return Scoring.from_dict(read_constants(Path(scoring)), name)
+    return read_constants(Path(scoring)), name
 
 
 def read_constants(path: Path) -> Any:

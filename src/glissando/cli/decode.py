@@ -88,6 +88,9 @@ def evaluate(
     ] = None,
     beam: BeamOption = 100,
     limit: Annotated[int | None, typer.Option(min=1, help="Read so many swipes of each file.")] = None,
+    reliability: Annotated[
+        Path | None, typer.Option(help="Draw how often the best candidate is right beside its probability, as PNG.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Decode swipes whose words are known and print the accuracy, by layout. Shares are in percent.
@@ -103,13 +106,19 @@ def evaluate(
     from glissando.cli.progress import bar
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.evaluate import evaluate as run
+    from glissando.evaluation.figures import check_picture, draw_reliability
+    from glissando.evaluation.metrics import outcome_reliability
 
+    if reliability:
+        check_picture(reliability)
     options = EvaluationOptions(
         method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
         decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
     )  # fmt: skip
     with bar("decoding") as progress:
         result = run(files, options, progress)
+    if reliability:
+        draw_reliability({name: outcome_reliability(part) for name, part in result.outcomes.items()}, reliability)
     if as_json:
         print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
     else:
@@ -183,12 +192,12 @@ def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
 
     title = f"{options.method}, beam {options.beam}" if options.method != "shark2" else options.method
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "tt1mm5", "oov", "ms"):
+    for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "tt1mm5", "ece", "oov", "ms"):
         table.add_column(column, justify="left" if column == "layout" else "right")
     rows = list(result.by_layout.items())
     for name, metrics in [*rows, ("all", result.overall)] if len(rows) > 1 else rows:
         shares = (metrics.top1, metrics.half_width, metrics.top3, metrics.top10, metrics.greedy, metrics.recall)
-        figures = [*shares, metrics.tt1mm5, metrics.oov, metrics.ms_p50]
+        figures = [*shares, metrics.tt1mm5, metrics.calibration_error, metrics.oov, metrics.ms_p50]
         table.add_row(name, f"{metrics.n:,}", *("-" if figure is None else f"{figure:.2f}" for figure in figures))
     Console().print(table)
     lengths = result.overall.by_length

@@ -22,13 +22,14 @@ from glissando.cli.decode import (
 )
 
 if TYPE_CHECKING:
+    from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.tuning_run import Tuning
 
 
 def tune(
     corpora: Annotated[
-        list[str], typer.Argument(metavar="CORPUS", help="JSON lines, plain or gzip: FILE, or FILE=LEXICON.")
-    ],
+        list[str] | None, typer.Argument(metavar="CORPUS", help="JSON lines, plain or gzip: FILE, or FILE=LEXICON.")
+    ] = None,
     stage: Annotated[str, typer.Option(help="pruning (recall of the beam), scoring (ranking), or all.")] = "all",
     method: MethodOption = "encoder",
     lexicon: LexiconOption = None,
@@ -57,6 +58,12 @@ def tune(
             help="sqlite:///FILE, journal:///FILE or postgresql://...; by default a SQLite file beside --out."
         ),
     ] = None,
+    label_free: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LAYOUT", help="No corpus: set the frequency weight of a word list on a layout by made-up swipes."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where to write the constants.")] = Path("scoring.json"),
     plot: Annotated[Path | None, typer.Option(help="Draw history and response into this directory.")] = None,
     as_json: JsonOption = False,
@@ -72,12 +79,15 @@ def tune(
 
         glissando tune en.jsonl.gz=en.combined.gz ru.jsonl.gz=ru.combined.gz --layouts layouts --add-targets
 
+        glissando tune --label-free jcuken --language ru --out ru.json
+
         glissando tune swipes.jsonl.gz --method shark2 --add-targets --storage journal:////mnt/shared/study.log
 
         glissando evaluate others.jsonl.gz --scoring mine.json
     """
     from glissando.cli.decode import _method
     from glissando.cli.progress import bar
+    from glissando.errors import GlissandoError
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.tuning_run import Corpus, TuningOptions, run_tuning
 
@@ -92,8 +102,13 @@ def tune(
         limit=limit,
     )  # fmt: skip
     command = shlex.join(["glissando", *sys.argv[1:]])
+    if bool(corpora) == bool(label_free):
+        raise GlissandoError("tune needs corpora, or --label-free LAYOUT in their place")
+    if label_free:
+        _tune_label_free(label_free, evaluation, command, out, as_json)
+        return
     try:
-        tuning = run_tuning([Corpus.parse(corpus) for corpus in corpora], evaluation, options, bar, command)
+        tuning = run_tuning([Corpus.parse(corpus) for corpus in corpora or []], evaluation, options, bar, command)
     except KeyboardInterrupt:
         print("glissando: interrupted; the same command goes on where it stopped", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -103,6 +118,25 @@ def tune(
         print(json.dumps(tuning.to_dict(), indent=2, ensure_ascii=False))
     else:
         _print(tuning, [out, *drawn])
+
+
+def _tune_label_free(layout: str, evaluation: EvaluationOptions, command: str, out: Path, as_json: bool) -> None:
+    """Set the frequency weight without a corpus, write the constants and say what changed."""
+    from glissando.cli.progress import bar
+    from glissando.corpus.layouts import LayoutShelf
+    from glissando.evaluation.labelfree import tune_label_free
+    from glissando.layout import load_layout
+
+    found = LayoutShelf(evaluation.layouts).get(layout) or load_layout(layout)
+    with bar("making up swipes"):
+        result = tune_label_free(found, evaluation, command=command)
+    text = json.dumps(result, indent=2, ensure_ascii=False)
+    out.write_text(text + "\n", encoding="utf-8")
+    if as_json:
+        print(text)
+        return
+    before, after = result["provenance"]["began_with"]["frequency_weight"], result["scoring"]["frequency_weight"]
+    print(f"frequency_weight {before:.5g} -> {after:.5g} ({after / before:.2f} times)\nwrote {out}")
 
 
 def _begin(scoring: str) -> Any:

@@ -188,10 +188,12 @@ def decode_swipes(
     outcomes: list[Outcome] = []
     for start in range(0, len(swipes), CHUNK):
         chunk = swipes[start : start + CHUNK]
-        rankings, readings = _decode_chunk(decoder, [swipe.gesture for swipe in chunk], depth)
-        for swipe, ranking, reading in zip(chunk, rankings, readings, strict=True):
+        candidates, readings = _decode_chunk(decoder, [swipe.gesture for swipe in chunk], depth)
+        for swipe, found, reading in zip(chunk, candidates, readings, strict=True):
             target = "".join(typed_letters(swipe.word, letters))
-            outcomes.append(Outcome(target, ranking, target in known, reading))
+            ranking = tuple(dict.fromkeys(one.letters for one in found))
+            said = sum(one.probability for one in found if one.letters == ranking[0]) if found else None
+            outcomes.append(Outcome(target, ranking, target in known, reading, said))
         if progress:
             progress(len(outcomes))
     return outcomes
@@ -210,8 +212,8 @@ def time_decoding(decoder: Decoder, gestures: Sequence[Gesture]) -> list[float]:
 
 def _decode_chunk(
     decoder: Decoder, gestures: Sequence[Gesture], depth: int
-) -> tuple[list[tuple[str, ...]], Sequence[str | None]]:
-    """Distinct spellings of the candidates, best first, and the letters read without a lexicon."""
+) -> tuple[list[list[Candidate]], Sequence[str | None]]:
+    """Candidates, best first, and the letters read without a lexicon."""
     if isinstance(decoder, Keyboard):
         log_probs = decoder.letter_log_probs(gestures)
         hypotheses = decoder.hypotheses(log_probs)
@@ -222,7 +224,7 @@ def _decode_chunk(
     else:
         candidates = decoder.decode_batch(gestures, k=depth)
         readings = [None] * len(gestures)
-    return [tuple(dict.fromkeys(one.letters for one in found)) for found in candidates], readings
+    return candidates, readings
 
 
 def _key_distance(swipe: Swipe, layout: Layout) -> float:

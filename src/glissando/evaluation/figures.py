@@ -1,14 +1,15 @@
-"""Pictures of a tuning: how the search went, and how sharply the optimum stands out."""
+"""Pictures: how a tuning went, how sharply its optimum stands out, and whether probabilities come true."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from glissando.errors import MissingExtraError
+from glissando.errors import GlissandoError, MissingExtraError
+from glissando.evaluation.calibration import Bin, calibration_error
 from glissando.evaluation.study import Found, Objective, Progress
 
 FORMATS = ("png", "svg")
@@ -64,6 +65,38 @@ def draw_response(
         one.set_ylim(bottom, found.value + 0.05 * (found.value - bottom))
     axes[0].set_ylabel(measure)
     return _save(figure, path)
+
+
+def draw_reliability(curves: Mapping[str, Sequence[Bin]], path: Path) -> Path:
+    """How often candidates were right beside what they were given, a picture per set; areas show how many there are.
+
+    Args:
+        curves: the bins of each set.
+        path: a file whose suffix says the format: .png, .svg or .pdf.
+    """
+    check_picture(path)
+    figure, axes = _figure(len(curves), 3.4)
+    for one, (name, bins) in zip(axes, curves.items(), strict=True):
+        total = sum(part.swipes for part in bins)
+        said, right = [part.said for part in bins], [part.right for part in bins]
+        one.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
+        one.plot(said, right, color=BLUE, linewidth=1.2)
+        one.scatter(
+            said, right, s=[8 + 250 * part.swipes / total for part in bins], color=BLUE, alpha=0.6, linewidths=0
+        )
+        one.set(xlabel="probability given", xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
+        one.set_title(f"{name}: {total:,} swipes, error {calibration_error(bins):.1f} %")
+    axes[0].set_ylabel("share right")
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a file that no picture can be written to, before the work that would be lost."""
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise GlissandoError(f"a picture ends in .png, .svg or .pdf, got {path}")
+    if not path.parent.is_dir():
+        raise GlissandoError(f"cannot write {path}: no directory {path.parent}")
 
 
 def _floor(values: np.ndarray) -> float:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from glissando.errors import ScoringError
 from glissando.evaluation.stored import StoredBeams
 from glissando.scoring import Scoring
 
@@ -40,6 +41,21 @@ def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool 
     return best
 
 
+def fit_frequency_weight(beams: StoredBeams, scoring: Scoring) -> float:
+    """The frequency weight that makes the targets likeliest, the other terms of the score as they are.
+
+    The scale of all of them together is fitted too, and divided out: how sharp the evidence is on these swipes must
+    not be taken for how much the frequency tells.
+    """
+    frequencies = np.maximum(beams.frequencies, scoring.frequency_floor).astype(np.float64)
+    rest = beams.scores(replace(scoring, frequency_weight=0.0))
+    held = _Held(beams, np.column_stack([rest, frequencies]))
+    weights = _newton([held], np.array([1.0, scoring.frequency_weight]))
+    if weights[0] <= 0:
+        raise ScoringError("no frequency weight fits: the swipes speak against the words they were made for")
+    return float(weights[1] / weights[0])
+
+
 def cross_entropy(beams: StoredBeams, scoring: Scoring) -> float:
     """Mean negative log-probability of the targets that are in their beams, in nats."""
     held = _Held(beams, beams.scores(scoring)[:, None] / scoring.temperature)
@@ -50,9 +66,18 @@ def _fit_linear(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool)
     """The best weights for a given exponent and floor, and their cross-entropy."""
     terms = TERMS if geometric else TERMS[:2]
     parts = [_Held(part, _columns(part, scoring)[:, : 1 + len(terms)]) for part in beams]
+    weights = _newton(parts, np.array([1.0] + [0.0] * len(terms)))
+    cost = float(np.mean([part.cost(weights) for part in parts]))
+    if weights[0] <= 0:  # the evidence would count against a word: no ranking
+        return scoring, np.inf
+    values = dict(zip(terms, (weights[1:] / weights[0]).tolist(), strict=True))
+    rest = dict.fromkeys(TERMS[len(terms) :], 0.0)
+    return replace(scoring, **values, **rest, temperature=float(1 / weights[0])), cost
+
+
+def _newton(parts: Sequence[_Held], weights: np.ndarray) -> np.ndarray:
+    """The weights of least cost, every part counting the same. Shape: [C] -> [C]."""
     spread = np.mean([part.values.std(axis=0) for part in parts], axis=0) + 1e-9
-    weights = np.zeros(1 + len(terms))
-    weights[0] = 1.0
     for _ in range(STEPS):
         slopes = [part.slope(weights) for part in parts]
         gradient = np.mean([slope[0] for slope in slopes], axis=0) + RIDGE * weights * spread**2
@@ -61,12 +86,7 @@ def _fit_linear(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool)
         weights = weights - step
         if np.abs(step * spread).max() < 1e-6:
             break
-    cost = float(np.mean([part.cost(weights) for part in parts]))
-    if weights[0] <= 0:  # the evidence would count against a word: no ranking
-        return scoring, np.inf
-    values = dict(zip(terms, (weights[1:] / weights[0]).tolist(), strict=True))
-    rest = dict.fromkeys(TERMS[len(terms) :], 0.0)
-    return replace(scoring, **values, **rest, temperature=float(1 / weights[0])), cost
+    return weights
 
 
 def _columns(beams: StoredBeams, scoring: Scoring) -> np.ndarray:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from glissando.evaluation.calibration import Bin, calibration_error, reliability
+
 MIN_EXAMPLES = 5  # words with fewer swipes do not count in the word-level metrics (the report's "@5")
 
 
