@@ -5,8 +5,18 @@ import safetensors.torch
 import torch
 
 from glissando.errors import WeightsError
-from glissando.model.checkpoint import load_encoder, save_encoder, write_atomically
-from glissando.model.config import EncoderConfig
+from glissando.model.checkpoint import (
+    load_decoder,
+    load_embedder,
+    load_encoder,
+    save_decoder,
+    save_embedder,
+    save_encoder,
+    write_atomically,
+)
+from glissando.model.config import DecoderConfig, EmbedderConfig, EncoderConfig
+from glissando.model.decoder import Decoder
+from glissando.model.embedder import Embedder
 from glissando.model.encoder import Encoder
 
 CONFIG = EncoderConfig(width=16, hidden=32, dilations=(1, 2), resolution=4, basis="grid", frames=64)
@@ -44,6 +54,29 @@ def test_what_is_saved_comes_back(file, encoder):
     assert not loaded.training
     args = torch.rand(2, 2, 64), torch.rand(2, 5, 2), torch.ones(2, 5).bool()
     torch.testing.assert_close(loaded(*args), encoder.eval()(*args), rtol=0, atol=0)
+
+
+def test_decoders_and_embedders_come_back_and_are_told_apart(file, tmp_path):
+    torch.manual_seed(0)
+    decoder = Decoder(DecoderConfig(keys=5, coefficients=4, hidden=8, bottleneck=4, blocks=1, skip_floor=-9.0))
+    decoder.fit_standard(torch.randn(5, 8, 11) * 3)  # the inputs' mean and spread belong to the weights
+    torch.nn.init.normal_(decoder.head.weight)
+    embedder = Embedder(EmbedderConfig(keys=5, width=8, dimensions=4))
+    save_decoder(tmp_path / "d", decoder, {"layout": {"name": "toy"}})
+    save_embedder(tmp_path / "e", embedder, {"step": 1})
+    again, extra = load_decoder(tmp_path / "d")
+    assert (again.config, extra) == (decoder.config, {"layout": {"name": "toy"}})
+    features = torch.randn(2, 8, 11)
+    torch.testing.assert_close(again(features), decoder.eval()(features), rtol=0, atol=0)
+    loaded, extra = load_embedder(tmp_path / "e")
+    assert (loaded.config, extra, loaded.training) == (embedder.config, {"step": 1}, False)
+    for load, other, whose in (
+        (load_decoder, file, "a decoder's"),
+        (load_embedder, tmp_path / "d", "an embedder's"),
+        (load_encoder, tmp_path / "e", "an encoder's"),
+    ):
+        with pytest.raises(WeightsError, match=f"is not {whose} checkpoint"):
+            load(other)
 
 
 def test_overwrites_whole_and_leaves_nothing_beside(file, encoder):

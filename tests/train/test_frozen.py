@@ -1,0 +1,63 @@
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from glissando.model.decoder import frame_features
+from glissando.model.encoder import Encoder
+from glissando.train.batches import Corpus
+from glissando.train.frozen import Frames, exact_products, freeze
+from glissando.train.jitter import JitterConfig
+
+_SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
+toy = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(toy)
+
+
+@pytest.fixture
+def encoder() -> Encoder:
+    torch.manual_seed(0)
+    encoder = Encoder(toy.MODEL)
+    torch.nn.init.normal_(encoder.heads.weight)
+    return encoder
+
+
+@pytest.fixture
+def corpus(tmp_path) -> Corpus:
+    return Corpus.open(toy.write_pack(tmp_path / "pack.npz", rows=30), 32)
+
+
+def test_precomputed_features_are_the_encoders(encoder, corpus):
+    rows = np.array([5, 3, 9])
+    frames = Frames(freeze(encoder), corpus, rows)
+    batch = next(corpus.walk(30, torch.device("cpu")))
+    with torch.no_grad():
+        expected = frame_features(encoder(batch.path, batch.keys[..., :2], batch.mask))[rows]
+    torch.testing.assert_close(frames.features(torch.arange(3)), expected)
+    assert not frames.alive
+    assert len(frames) == 3
+    torch.testing.assert_close(frames.targets, batch.targets[rows])
+
+
+def test_moved_paths_are_encoded_anew_and_dropout_is_alive(encoder, corpus):
+    rows, index = np.arange(30), torch.arange(4)
+    still = Frames(freeze(encoder), corpus, rows).features(index)
+    moved = Frames(encoder, corpus, rows, JitterConfig(shift=0.2))
+    draws = [moved.features(index, torch.Generator().manual_seed(seed)) for seed in (0, 0, 1)]
+    torch.testing.assert_close(draws[0], draws[1], rtol=0, atol=0)
+    assert not torch.allclose(draws[0], draws[2])
+    torch.testing.assert_close(moved.features(index), still)  # without a generator nothing moves
+    dropped = Frames(freeze(encoder, 0.5), corpus, rows)
+    assert dropped.alive
+    assert not torch.allclose(dropped.features(index), still)
+    assert not any(norm.training for norm in encoder.modules() if isinstance(norm, torch.nn.BatchNorm1d))
+
+
+def test_precision_is_put_back():
+    before = torch.get_float32_matmul_precision()
+    with pytest.raises(ValueError), exact_products():
+        assert torch.get_float32_matmul_precision() == "highest"
+        raise ValueError
+    assert torch.get_float32_matmul_precision() == before

@@ -1,0 +1,67 @@
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from glissando.corpus.packed import PackedCorpus
+from glissando.errors import TrainingError
+from glissando.lexicon import Lexicon
+from glissando.train.vocabulary import MAX_LETTERS, Vocabulary, only_layout, spellings
+
+_SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
+toy = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(toy)
+
+
+def lexicon(**bytes_: int) -> Lexicon:
+    return Lexicon("toy", "", tuple(bytes_), np.array(list(bytes_.values()), dtype=np.uint8))
+
+
+def typed(word: str) -> bytes:
+    return bytes(toy.LAYOUT.letters.index(letter) for letter in word)
+
+
+def test_words_typed_alike_are_one_with_the_higher_frequency():
+    words = Vocabulary.build(lexicon(fed=90, Fed=120, bad=7), toy.LAYOUT, [], [])
+    assert [words.spelling(number) for number in range(len(words))] == [typed("fed"), typed("bad")]
+    assert words.frequencies.tolist() == [120, 7]
+
+
+def test_corpus_words_join_and_queries_are_no_candidates():
+    list_ = lexicon(fed=90, bad=30)
+    words = Vocabulary.build(list_, toy.LAYOUT, [typed("ace"), typed("fed")], [typed("cab"), typed("ace")])
+    assert words.candidates == 3
+    assert words.find([typed("ace"), typed("cab"), typed("fee")]).tolist() == [2, 3, -1]
+    assert words.frequencies[2:].tolist() == [list_.rare, list_.rare]
+
+
+def test_rare_long_and_untypeable_words_are_left_out():
+    long = "ab" * (MAX_LETTERS // 2)
+    words = lexicon(**{"fed": 90, "bad": 5, long: 90, long + "a": 90, "xyz": 90, "aaaaaaaaaaaaaaaaaaa": 90})
+    kept = Vocabulary.build(words, toy.LAYOUT, [], [], least=10)
+    assert set(kept.numbers) == {typed("fed"), typed(long)}  # nineteen times a needs 37 frames
+
+
+def test_an_empty_vocabulary_is_refused():
+    with pytest.raises(TrainingError, match="spells 1 words on layout toy"):
+        Vocabulary.build(lexicon(xyz=1, fed=2), toy.LAYOUT, [], [])
+
+
+def test_padded_words_are_zero_beyond_their_length():
+    words = Vocabulary.build(lexicon(fed=90, be=3), toy.LAYOUT, [], [])
+    targets, lengths, frequencies = words.padded(torch.device("cpu"))
+    assert targets.tolist() == [[*typed("fed")], [*typed("be"), 0]]
+    assert (lengths.tolist(), frequencies.tolist()) == ([3, 2], [90, 3])
+
+
+def test_spellings_of_rows(tmp_path):
+    pack = PackedCorpus.open(toy.write_pack(tmp_path / "pack.npz", rows=20))
+    assert spellings(pack) == [typed(pack.word(row)) for row in range(20)]
+    assert spellings(pack, np.array([7, 3])) == [typed(pack.word(7)), typed(pack.word(3))]
+    assert only_layout(pack, "it").name == "toy"
+    pack.meta["layouts"].append({**pack.meta["layouts"][0], "name": "other"})
+    with pytest.raises(TrainingError, match="it has swipes on toy, other; a decoder is of one layout"):
+        only_layout(replace(pack, meta=dict(pack.meta)), "it")
