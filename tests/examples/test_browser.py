@@ -110,6 +110,15 @@ def test_a_letter_on_two_keys_passes_too(node, tiny_weights, tmp_path):
     assert 0 < report["worst"]["letters"] <= 1e-4
 
 
+def test_a_decoder_passes_too(node, tiny_weights, tiny_decoder, tmp_path):
+    """Its keys are in another order than the layout's."""
+    options = {"weights": tiny_weights, "decoder": tiny_decoder, "method": "decoder"}
+    keyboard = glissando.load("qwerty", "en", lexicon=lexicon(), **options)
+    code, report, errors = check_in_node(node, export(keyboard, tmp_path / "decoder", 20))
+    assert (code, errors) == (0, "")
+    assert 0 < report["worst"]["letters"] <= 1e-4
+
+
 def test_without_geometry_it_passes_too(node, tiny_weights, tmp_path):
     keyboard = glissando.load("jcuken", lexicon={"привет": 3, "мир": 2, "ёж": 1}, weights=tiny_weights, scoring={})
     code, report, errors = check_in_node(node, export(keyboard, tmp_path / "plain", 20))

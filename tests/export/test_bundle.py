@@ -100,6 +100,25 @@ def test_the_same_keyboard_makes_the_same_bytes(keyboard, written, tmp_path):
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
 
 
+def test_a_decoder_comes_along(tiny_weights, tiny_decoder, tmp_path):
+    """Its keys are in another order; the manifest says which column of the emissions each of them reads."""
+    options = {"lexicon": WORDS, "weights": tiny_weights, "scoring": "en"}
+    keyboard = glissando.load("qwerty", decoder=tiny_decoder, method="decoder", **options)
+    manifest = write_bundle(keyboard, tmp_path / "out", swipes=20)
+    columns = manifest["models"]["decoder"]["columns"]
+    assert [keyboard.layout.letters[column] for column in columns[:-1]] == sorted(keyboard.layout.letters)
+    assert columns[-1] == 26
+    bundle = read_bundle(tmp_path / "out")
+    assert bundle.keyboard.method == "decoder"
+    gesture = swipe("letter", keyboard.layout)
+    assert bundle.keyboard.decode(gesture) == keyboard.decode(gesture)
+    record = next(bundle.golden())
+    np.testing.assert_allclose(record["letters"], keyboard.emissions(record["points"]).log_probs[0], atol=1e-4)
+    alone = glissando.load("qwerty", method="encoder", **options)
+    np.testing.assert_allclose(record["emissions"], alone.emissions(record["points"]).log_probs[0], atol=1e-4)
+    assert not np.allclose(record["letters"], record["emissions"], atol=0.01)
+
+
 @pytest.mark.parametrize("name", ["encoder.onnx", "encoder.json", "layout.json", "constants.json", "trie.bin"])
 def test_damage_is_named(copy, name):
     whole = (copy / name).read_bytes()
