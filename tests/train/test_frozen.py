@@ -57,7 +57,10 @@ def test_moved_paths_are_encoded_anew_and_dropout_is_alive(encoder, corpus):
 
 def test_precision_is_put_back():
     before = torch.get_float32_matmul_precision()
-    with pytest.raises(ValueError), exact_products():
-        assert torch.get_float32_matmul_precision() == "highest"
-        raise ValueError
-    assert torch.get_float32_matmul_precision() == before
+    torch.set_float32_matmul_precision("high")
+    try:
+        with exact_products():
+            assert torch.get_float32_matmul_precision() == "highest"
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision(before)

@@ -93,15 +93,22 @@ class MemoryBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Shape: [B, T, H] -> [B, T, H]."""
         p = self.narrow(self.norm(x))  # [B, T, P]
-        return x + self.dropout(torch.relu(self.widen(p + self.memory(p))))
+        return x + self.dropout(torch.relu(self.widen(self.memory(p))))
 
 
 class Memory(nn.Module):
-    """A convolution along time, one filter per channel, same length, no bias."""
+    """What a frame holds plus what those around it do: a convolution along time, one filter per channel, and a skip.
+
+    The skip is part of the filter, one on its middle tap, so it costs nothing.
+    """
+
+    skip: Tensor
 
     def __init__(self, width: int, taps: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(taps, width).uniform_(-(taps**-0.5), taps**-0.5))
+        middle = torch.arange(taps) == taps // 2
+        self.register_buffer("skip", middle.float()[:, None], persistent=False)  # [taps, 1]
 
     def forward(self, x: Tensor) -> Tensor:
         """Shape: [B, T, P] -> [B, T, P].
@@ -110,22 +117,24 @@ class Memory(nn.Module):
         than a depthwise convolution and its gradients; elsewhere it is the plain convolution. The two are equal.
         """
         taps, width = self.weight.shape
+        filters = (self.weight + self.skip).T  # [P, taps]
         if self.training:
-            y = torch.bmm(x.permute(2, 0, 1), self.bands(x.shape[1]))  # [P, B, T]
+            y = torch.bmm(x.permute(2, 0, 1), bands(filters, x.shape[1]))  # [P, B, T]
             return y.permute(1, 2, 0)
         # In two dimensions, one of them single: onnxruntime has a quick depthwise kernel for that form only.
-        image = x.transpose(1, 2)[:, :, None]  # [B, P, 1, T]
-        y = F.conv2d(image, self.weight.T[:, None, None], padding=(0, taps // 2), groups=width)
-        return y[:, :, 0].transpose(1, 2)
+        image = x.transpose(1, 2).unsqueeze(2)  # [B, P, 1, T]
+        y = F.conv2d(image, filters[:, None, None], padding=(0, taps // 2), groups=width)
+        return y.squeeze(2).transpose(1, 2)
 
-    def bands(self, frames: int) -> Tensor:
-        """The filters as matrices from frames to frames. Shape: [P, T, T]."""
-        taps = torch.arange(len(self.weight), device=self.weight.device)
-        place = torch.arange(frames, device=self.weight.device)
-        tap = place[:, None] - place + len(taps) // 2  # [T, T] what leads from input frame (rows) to output frame
-        # A product, not an index: its gradient is a product too, where an index's is a slow scatter.
-        bands = self.weight.T @ (taps[:, None, None] == tap).to(self.weight.dtype).flatten(1)  # [P, T * T]
-        return bands.unflatten(1, (frames, frames))
+
+def bands(filters: Tensor, frames: int) -> Tensor:
+    """Filters along time as matrices from frames to frames. Shapes: [P, taps] -> [P, T, T]."""
+    taps = torch.arange(filters.shape[1], device=filters.device)
+    place = torch.arange(frames, device=filters.device)
+    tap = place[:, None] - place + len(taps) // 2  # [T, T] what leads from input frame (rows) to output frame
+    # A product, not an index: its gradient is a product too, where an index's is a slow scatter.
+    spread = filters @ (taps[:, None, None] == tap).to(filters.dtype).flatten(1)  # [P, T * T]
+    return spread.unflatten(1, (frames, frames))
 
 
 def frame_features(emissions: Emissions) -> Tensor:
