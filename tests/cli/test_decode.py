@@ -191,3 +191,15 @@ def test_the_table_says_the_same_as_the_json(corpus, words, monkeypatch):
     top1 = {cells[0]: cells[2] for cells in rows if cells and cells[0] in ("qwerty", "dvorak", "all")}
     assert top1 == {"qwerty": "50.00", "dvorak": "100.00", "all": "66.67"}
     assert "top-1 by length: 5: 66.7" in table
+
+
+def test_reliability_is_drawn_and_counted(corpus, words, tmp_path):
+    file = corpus([row("hello"), row("zebra"), row("water")])
+    picture = tmp_path / "reliability.png"
+    result = evaluated(file, "--method", "shark2", "--lexicon", words, "--reliability", picture)["overall"]
+    assert 0 <= result["calibration_error"] <= 100
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for bad, message in (("plot.txt", "ends in .png, .svg or .pdf"), ("nowhere/plot.png", "no directory nowhere")):
+        failed = run("evaluate", file, "--method", "shark2", "--reliability", bad)
+        assert failed.code == 1
+        assert message in failed.err

@@ -121,9 +121,32 @@ def test_corpora_with_lexicons_of_their_own_are_mixed(folder, capsys, monkeypatc
     assert mean == pytest.approx((rows["mine.jsonl"]["tt1mm5"] + rows["ru.jsonl"]["tt1mm5"]) / 2)
 
 
+def test_a_weight_is_set_without_swipes(folder, capsys, monkeypatch, tiny_weights):
+    (folder / "begin.json").write_text(
+        json.dumps({"scoring": Scoring().to_dict(), "label_free": {"frequency_weight": 0.01}})
+    )
+    options = ("--label-free", "qwerty", "--lexicon", "words.txt", "--weights", tiny_weights, "--language", "tok")
+    code, out, err = run(capsys, monkeypatch, *options, "--scoring", "begin.json", "--out", "free.json")
+    assert code == 0, err
+    assert out.startswith("frequency_weight 0.05 -> ")
+    assert "wrote free.json" in out
+    again = run(capsys, monkeypatch, *options, "--scoring", "free.json", "--out", "again.json", "--json")[1]
+    # From where it has arrived it goes nowhere: the ratio is one.
+    assert load_scoring(json.loads(again)).frequency_weight == pytest.approx(
+        load_scoring(folder / "free.json").frequency_weight, rel=0.05
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ([], "tune needs corpora, or --label-free LAYOUT in their place"),
+        (["mine.jsonl", "--label-free", "qwerty"], "tune needs corpora, or --label-free LAYOUT in their place"),
+        (["--label-free", "qwertz2"], "no layout 'qwertz2'"),
+        (["--label-free", "qwerty", "--method", "shark2"], "only the encoder's frequency weight"),
+        (["--label-free", "qwerty", "--scoring", "bare.json"], "bare.json does not say"),
+        ([*SHARK2, "--scoring", "bare.json"], "bare.json holds the encoder's constants"),
+        ([*SHARK2, "--scoring", "en"], "no SHARK2 constants 'en'"),
         (["mine.jsonl", "--stage", "both"], "no stage 'both'; there are pruning, scoring, all"),
         (["mine.jsonl", "--method", "dtw"], "no method 'dtw'; there are auto, encoder, decoder, shark2"),
         (["mine.jsonl", "--method", "shark2", "--stage", "pruning"], "shark2 has no pruning stage"),
@@ -139,6 +162,7 @@ def test_corpora_with_lexicons_of_their_own_are_mixed(folder, capsys, monkeypatc
 )
 def test_bad_input_is_one_clear_line(folder, capsys, monkeypatch, arguments, message):
     (folder / "few.txt").write_text("the\ntoo\n")
+    (folder / "bare.json").write_text('{"scoring": {"length_bonus": 1.0}}')
     code, out, err = run(capsys, monkeypatch, *arguments)
     assert code == 1
     assert out == ""

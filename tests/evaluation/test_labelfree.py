@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from glissando.errors import GlissandoError, LexiconError, ScoringError
+from glissando.evaluation import labelfree
 from glissando.evaluation.evaluate import EvaluationOptions
 from glissando.evaluation.fit import fit_frequency_weight
 from glissando.evaluation.labelfree import (
@@ -116,3 +117,12 @@ def test_a_list_twice_as_wide_comes_out_with_half_the_weight_on_the_packaged_enc
     wider = with_list(keyboard, replace(lexicon, frequencies=(lexicon.frequencies // 2).astype(np.uint8)))
     assert made_up_weight(wider, usage, DRAWS) == pytest.approx(2 * plain, rel=0.1)
     assert plain > 0
+
+
+def test_a_list_that_tells_nothing_is_refused(tmp_path, keyboard, tiny_weights, monkeypatch):
+    monkeypatch.setattr(labelfree, "made_up_weight", lambda *_: -0.01)
+    began = tmp_path / "began.json"
+    began.write_text('{"scoring": {}, "label_free": {"frequency_weight": 0.05}}')
+    options = EvaluationOptions(lexicon=keyboard.lexicon, scoring=began, weights=tiny_weights)
+    with pytest.raises(ScoringError, match="frequencies of lexicon tiny tell nothing"):
+        tune_label_free(LAYOUT, options, DRAWS)

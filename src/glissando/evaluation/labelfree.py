@@ -118,6 +118,8 @@ def tune_label_free(
     language = options.language or keyboard.lexicon.language or layout.language
     reference = reference_weight(*read_scoring(options.scoring, language))
     made_up = made_up_weight(keyboard, word_usage(keyboard.lexicon, language), draws)
+    if made_up <= 0:
+        raise ScoringError(f"the frequencies of lexicon {keyboard.lexicon.name} tell nothing of what is written")
     weight = keyboard.scoring.frequency_weight * made_up / reference
     return {
         "scoring": replace(keyboard.scoring, frequency_weight=weight).to_dict(),
