@@ -1,4 +1,5 @@
 import gzip
+import sys
 
 import numpy as np
 import pytest
@@ -123,3 +124,18 @@ def test_an_unwritable_cache_is_no_error(tmp_path, monkeypatch):
     path = tmp_path / "words.txt"
     path.write_text("house 3\n")
     assert Lexicon.from_file(path).words == ("house",)
+
+
+def test_a_cached_language_is_read_without_wordfreq(monkeypatch):
+    first = Lexicon.from_language("ms")
+    monkeypatch.setitem(sys.modules, "wordfreq", None)  # importing it would fail
+    again = Lexicon.from_language("ms")
+    assert again.words == first.words
+    assert again.digest == first.digest
+
+
+def test_characters_are_typed_alike_one_by_one_and_by_the_list():
+    letters = frozenset("abcdeost")
+    lexicon = Lexicon("test", "", ("Café", "don't", "straße", "œ", "東"), np.zeros(5, dtype=np.uint8))
+    assert lexicon.spell(letters) == ["cae", "dot", "stasse", "oe", ""]
+    assert lexicon.spell(letters) == ["".join(typed_letters(word, letters)) for word in lexicon.words]

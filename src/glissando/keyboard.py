@@ -14,7 +14,7 @@ from glissando.errors import WeightsError
 from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
-from glissando.lexicon import Lexicon, load_lexicon
+from glissando.lexicon import Lexicon, Typing, load_lexicon
 from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime
 from glissando.scoring import Candidate, Scoring, load_scoring, score_words, softmax
 from glissando.trie import Trie, build_trie
@@ -131,12 +131,13 @@ class Keyboard:
         scores = score_words(log_probs[owner], self.trie.depths[nodes][owner], frequency, self.scoring, far)
         shares = softmax(scores, self.scoring.temperature)
         best = np.lexsort((-frequency.astype(int), -scores))[: max(k, 0)]  # below the floor the byte still decides
+        surfaces = [self.lexicon.words[words[i]] for i in best]
         return [
             Candidate(
-                self.lexicon.words[words[i]], float(scores[i]), float(log_probs[owner[i]]), float(shares[i]),
-                self._spellings[words[i]], int(frequency[i]),
+                surface, float(scores[i]), float(log_probs[owner[i]]), float(shares[i]),
+                surface.translate(self._typing), int(frequency[i]),
             )
-            for i in best
+            for surface, i in zip(surfaces, best, strict=True)
         ]  # fmt: skip
 
     @cached_property
@@ -146,8 +147,8 @@ class Keyboard:
         return Ruler.of(self.layout.centres, half_sizes, list(self.layout.keys_of.values()))
 
     @cached_property
-    def _spellings(self) -> list[str]:
-        return self.lexicon.spell(frozenset(self.layout.letters))
+    def _typing(self) -> Typing:
+        return Typing(frozenset(self.layout.letters))
 
     @property
     def _search_options(self) -> dict[str, Any]:

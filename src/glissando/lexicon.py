@@ -13,16 +13,16 @@ import os
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
 from glissando.cache import cache_directory, load_arrays, save_arrays
 from glissando.errors import LexiconError
+from glissando.words import Words
 
 # wordfreq's frequencies become bytes by the AOSP rule, 255 (log10 p - LOG_MIN) / LOG_RANGE. The two constants
 # are the straight line through Android's own English bytes (25.8 a decade, r = .85), so that a frequency
@@ -53,16 +53,17 @@ class Lexicon:
     Attributes:
         name: where it comes from, for messages.
         language: a code such as "en", or "".
-        words: the surface forms, as the user will read them.
+        words: the surface forms, as the user will read them; kept as Words.
         frequencies: [W] uint8, proportional to the logarithm of the word's frequency.
     """
 
     name: str
     language: str
-    words: tuple[str, ...]
+    words: Sequence[str]
     frequencies: np.ndarray
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "words", Words.of(self.words))
         if not self.words:
             raise LexiconError(f"lexicon {self.name} has no words")
         if len(self.words) != len(self.frequencies):
@@ -79,7 +80,8 @@ class Lexicon:
     @cached_property
     def digest(self) -> str:
         """A hash of words and frequencies, the key of what is built from them."""
-        return hashlib.sha256("\n".join(self.words).encode() + self.frequencies.tobytes()).hexdigest()
+        words = Words.of(self.words)
+        return hashlib.sha256(words.text + words.offsets.tobytes() + self.frequencies.tobytes()).hexdigest()
 
     def with_words(self, words: Iterable[str], frequency: int | None = None) -> Lexicon:
         """A lexicon with these words added; those it has are left as they are.
@@ -92,12 +94,12 @@ class Lexicon:
         if not 0 <= byte <= 255:
             raise LexiconError(f"a frequency is a byte from 0 to 255, got {byte}")
         frequencies = np.concatenate([self.frequencies, np.full(len(added), byte, dtype=np.uint8)])
-        return replace(self, words=self.words + added, frequencies=frequencies)
+        return replace(self, words=(*self.words, *added), frequencies=frequencies) if added else self
 
     def spell(self, letters: frozenset[str]) -> list[str]:
         """For every word, what of it is typed on a layout with these letters. Shape: W strings."""
-        table = {ord(char): "".join(type_character(char, letters)) for char in set().union(*self.words)}
-        return [word.translate(table) for word in self.words]
+        typing = Typing(letters)
+        return [word.translate(typing) for word in self.words]
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, float], *, name: str = "mapping", language: str = "") -> Lexicon:
@@ -131,14 +133,16 @@ class Lexicon:
     @classmethod
     def from_language(cls, language: str, *, cut: float = WORDFREQ_CUT) -> Lexicon:
         """wordfreq's list for a language, without the words rarer than ``cut``."""
-        import wordfreq
+        from importlib import metadata
 
-        known = wordfreq.available_languages("best")
-        if language not in known:
-            raise LexiconError(f"no word list for language {language!r}; wordfreq has {', '.join(sorted(known))}")
         key = hashlib.sha256(f"wordfreq {metadata.version('wordfreq')} {language} {cut}".encode()).hexdigest()
         cached = _load_cached(key)
         if cached is None:
+            import wordfreq  # only now: a tenth of a second, and megabytes that stay
+
+            known = wordfreq.available_languages("best")
+            if language not in known:
+                raise LexiconError(f"no word list for language {language!r}; wordfreq has {', '.join(sorted(known))}")
             cached = _from_wordfreq(wordfreq.get_frequency_dict(language, "best"), language, cut)
             _save_cached(key, cached)
         return cached
@@ -167,6 +171,18 @@ def type_character(char: str, letters: frozenset[str]) -> tuple[str, ...]:
             return (form,)
     base = TYPED_AS.get(lower) or unicodedata.normalize("NFKD", lower)
     return tuple(part for part in base if part in letters)
+
+
+class Typing(dict[int, str]):
+    """What each character is typed as on a layout, for ``str.translate``; filled as characters are met."""
+
+    def __init__(self, letters: frozenset[str]) -> None:
+        super().__init__()
+        self.letters = letters
+
+    def __missing__(self, code: int) -> str:
+        typed = self[code] = "".join(type_character(chr(code), self.letters))
+        return typed
 
 
 def typed_letters(word: str, letters: frozenset[str]) -> tuple[str, ...]:
@@ -248,15 +264,16 @@ def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) 
 
 
 def _save_cached(key: str, lexicon: Lexicon) -> None:
-    words = np.frombuffer("\n".join(lexicon.words).encode(), dtype=np.uint8)
-    language = np.frombuffer(f"{lexicon.name}\n{lexicon.language}".encode(), dtype=np.uint8)
-    arrays = {"words": words, "frequencies": lexicon.frequencies, "names": language}
-    save_arrays(cache_directory() / f"lexicon-1-{key[:32]}.npz", arrays)
+    words = Words.of(lexicon.words)
+    names = np.frombuffer(f"{lexicon.name}\n{lexicon.language}".encode(), dtype=np.uint8)
+    text = np.frombuffer(words.text, dtype=np.uint8)
+    arrays = {"words": text, "offsets": words.offsets, "frequencies": lexicon.frequencies, "names": names}
+    save_arrays(cache_directory() / f"lexicon-2-{key[:32]}.npz", arrays)
 
 
 def _load_cached(key: str) -> Lexicon | None:
-    arrays = load_arrays(cache_directory() / f"lexicon-1-{key[:32]}.npz")
+    arrays = load_arrays(cache_directory() / f"lexicon-2-{key[:32]}.npz")
     if arrays is None:
         return None
     name, language = arrays["names"].tobytes().decode().split("\n")
-    return Lexicon(name, language, tuple(arrays["words"].tobytes().decode().split("\n")), arrays["frequencies"])
+    return Lexicon(name, language, Words(arrays["words"].tobytes(), arrays["offsets"]), arrays["frequencies"])
