@@ -1,55 +1,27 @@
 """The scoring-term and beam-width tables of RESULTS.md, as Markdown.
 
-    python runs/tables.py [--data DIR] [--trials 600]
+    python runs/tables.py [--data DIR] [--trials 400]
 
 Each row of the first table tunes only its own terms (tt1mm5, Optuna) on half of the people of how_we_swipe_val; the
 others are zero, pruning is the packaged one. It is reported on the half it was tuned on (the report's own protocol), on
 the other half of the people, and on Russian and direct touch, which no tune sees. Cost: two minutes on two cores.
 """
 
-import argparse
-import os
 import time
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
+from sets import SETS, arguments, encode, half_of_the_people, tops
 
-from glissando.corpus.layouts import LayoutShelf
-from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets
 from glissando.evaluation.fit import fit_scoring
 from glissando.evaluation.stored import tt1mm5
 from glissando.evaluation.study import Plan
 from glissando.evaluation.tune import BATCH, TuningSet, choose_constants, search_scoring
 from glissando.scoring import Scoring, load_scoring
 
-SETS = {"val": ("how_we_swipe_val", "en"), "ru": ("yandex_jcuken_dev", "ru"), "direct": ("direct_touch_dev", "en")}
 TERMS = {"length_exponent": "γ", "frequency_weight": "λ_f", "length_bonus": "β"}
 WIDTHS = (10, 25, 50, 100, 200, 400)
-
-
-def encode(data: Path, name: str) -> tuple[TuningSet, list]:
-    """A set's swipes on the layout most of them were made on, encoded."""
-    file, language = SETS[name]
-    options = EvaluationOptions(
-        lexicon=data / "wordlists" / f"{language}_wordlist.combined.gz", add_targets=True, max_key_distance=2.0
-    )
-    shelf = LayoutShelf(data / "layouts")
-    swipes = list(read_targets(data / "swipes" / f"{file}.jsonl.gz", shelf, options))
-    layouts = [swipe.layout for swipe in swipes]
-    layout = max(set(layouts), key=layouts.count)
-    swipes = [swipe for swipe in swipes if swipe.layout == layout]
-    decoder, _ = make_decoder(shelf[layout], [swipe.word for swipe in swipes], options)
-    return TuningSet.encode(decoder, [s.gesture for s in swipes], [s.word for s in swipes]), swipes
-
-
-def half_of_the_people(swipes: list) -> np.ndarray:
-    """Which swipes belong to the first half of the people, in an order that a seed shuffled. Shape: [n] bool."""
-    people = sorted({swipe.session for swipe in swipes})
-    np.random.default_rng(0).shuffle(people)
-    chosen = set(people[: len(people) // 2])
-    return np.array([swipe.session in chosen for swipe in swipes])
 
 
 def scoring_terms(sets: dict[str, TuningSet], first: np.ndarray, trials: int) -> None:
@@ -83,7 +55,7 @@ def beam_widths(sets: dict[str, TuningSet]) -> None:
         for part in sets.values():
             part.keyboard.width = width
             ranks, _ = part.beams(scoring, measured=True).ranks(scoring)
-            cells.append(" / ".join(f"{100 * np.mean((ranks > 0) & (ranks <= k)):.2f}" for k in (1, 3, 10)))
+            cells.append(tops(ranks))
         keyboard, spent = sets["val"].keyboard, []
         for log_probs in sets["val"].log_probs[:300]:
             start = time.perf_counter()
@@ -93,11 +65,10 @@ def beam_widths(sets: dict[str, TuningSet]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("GLISSANDO_DATA") or "../shared/data"))
-    parser.add_argument("--trials", type=int, default=600)
+    parser = arguments(__doc__)
+    parser.add_argument("--trials", type=int, default=400)
     chosen = parser.parse_args()
     encoded = {name: encode(chosen.data, name) for name in SETS}
     parts = {name: part for name, (part, _) in encoded.items()}
-    scoring_terms(parts, half_of_the_people(encoded["val"][1]), chosen.trials)
+    scoring_terms(parts, half_of_the_people(encoded["val"].swipes), chosen.trials)
     beam_widths(parts)

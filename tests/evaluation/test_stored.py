@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from glissando.beam import Hypotheses, search_batch
 from glissando.evaluation.metrics import Outcome, summarise
-from glissando.evaluation.stored import store_beams, tt1mm5
+from glissando.evaluation.stored import best_shares, store_beams, tt1mm5
 from glissando.lexicon import Lexicon
-from glissando.scoring import Scoring, score_words
+from glissando.scoring import Scoring, score_words, softmax
 from glissando.trie import build_trie
 
 WORDS = ("ab", "ba", "a", "b", "aba", "bab", "c", "cab", "abc", "cc")
@@ -73,3 +73,13 @@ def test_a_selection_may_predict_a_word_that_only_others_meant():
         rows = np.array([target == word for target in targets])
         outcomes = [Outcome(t, r) for t, r, chosen in zip(targets, rankings, rows, strict=True) if chosen]
         assert tt1mm5(beams.select(rows), scoring)["tt1mm5"] == pytest.approx(summarise(outcomes).tt1mm5)
+
+
+def test_the_best_share_is_that_of_a_softmax():
+    scoring = Scoring(0.3, 0.02, 1.0, temperature=1.7)
+    beams, _, _ = beams_and_rankings(7, 40, scoring)
+    said, right = best_shares(beams, scoring)
+    scores = np.split(beams.scores(scoring), beams.offsets[1:-1])
+    np.testing.assert_allclose(said, [softmax(part, 1.7).max() for part in scores if len(part)])
+    kept = np.diff(beams.offsets) > 0
+    assert right.tolist() == (beams.ranks(scoring)[0][kept] == 1).tolist()

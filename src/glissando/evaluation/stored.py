@@ -102,6 +102,16 @@ def store_beams(
     return StoredBeams(hypotheses.log_probs[found], trie.depths[nodes], best, far, offsets, places, spellings, meant)
 
 
+def best_shares(beams: StoredBeams, scoring: Scoring) -> tuple[np.ndarray, np.ndarray]:
+    """The probability of the best spelling of every swipe that has one, and whether it was meant. Shape: [m], [m]."""
+    sizes = np.diff(beams.offsets)
+    starts = beams.offsets[:-1][sizes > 0]
+    scaled = beams.scores(scoring) / scoring.temperature
+    best = np.maximum.reduceat(scaled, starts)
+    mass = np.add.reduceat(np.exp(scaled - np.repeat(best, sizes[sizes > 0])), starts)
+    return 1 / mass, beams.ranks(scoring)[0][sizes > 0] == 1
+
+
 def tt1mm5(beams: StoredBeams, scoring: Scoring, min_examples: int = 5) -> dict[str, float]:
     """top1, top3, map5, macro_f1_5 and their mean, in percent, as ``metrics.summarise`` counts them."""
     ranks, first = beams.ranks(scoring)

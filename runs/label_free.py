@@ -1,0 +1,66 @@
+"""The frequency weight that made-up swipes give to word lists nobody has tuned, beside what labels would give.
+
+    python runs/label_free.py [--data DIR] [--trials 400]
+
+Constants tuned on how_we_swipe_val with Android's English list are moved to other lists and layouts by
+evaluation/labelfree.py, which sees no swipe of theirs. "labels" is the weight fitted to the very rows it is reported on.
+English with wordfreq's list is the test with enough swipes to tell; Russian is held out. Cost: three minutes.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import wordfreq
+from sets import TITLES, arguments, encode, interval
+
+from glissando.evaluation.fit import fit_frequency_weight
+from glissando.evaluation.labelfree import made_up_weight, word_usage
+from glissando.evaluation.tune import tune_scoring
+from glissando.lexicon import Lexicon
+from glissando.scoring import Scoring, load_scoring
+
+
+def spread_counts(language: str) -> Lexicon:
+    """wordfreq's words with bytes spread over 1 to 255, as those of a user's own counts are."""
+    counted = wordfreq.get_frequency_dict(language, "best")
+    found = Lexicon.from_counts({word: counted[word] for word in Lexicon.from_language(language).words})
+    return replace(found, language=language)
+
+
+LISTS = {
+    "Android's": lambda language: None,
+    "wordfreq's": Lexicon.from_language,
+    "counts over 1-255": spread_counts,
+}
+
+
+if __name__ == "__main__":
+    parser = arguments(__doc__)
+    parser.add_argument("--trials", type=int, default=400)
+    chosen = parser.parse_args()
+    packaged = load_scoring("en")
+    pruned = Scoring(pruning_exponent=packaged.pruning_exponent, pruning_bonus=packaged.pruning_bonus)
+    rows = [("val", "Android's"), ("val", "wordfreq's"), ("val", "counts over 1-255"), ("ru", "Android's"),
+            ("ru", "wordfreq's"), ("ru", "counts over 1-255"), ("direct", "wordfreq's")]  # fmt: skip
+    columns = ("set", "list", "weight, made-up", "by labels", "English weight", "made-up weight", "gain", "labels")
+    references, constants = {}, {}
+    print("| constants | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
+    for name, title in rows:
+        language = "ru" if name == "ru" else "en"
+        part = encode(chosen.data, name, LISTS[title](language)).part
+        beams = part.beams(pruned, measured=True)
+        if not constants:
+            constants = {"equation 3": tune_scoring([beams], pruned, chosen.trials), "all terms": packaged}
+        for terms, scoring in constants.items():
+            part.keyboard.scoring = scoring
+            here = made_up_weight(part.keyboard, word_usage(part.keyboard.lexicon, language))
+            ratio = here / references.setdefault(terms, here)
+            labels = fit_frequency_weight(beams, scoring) / scoring.frequency_weight
+            ranks = [
+                beams.ranks(replace(scoring, frequency_weight=scoring.frequency_weight * times))[0] == 1
+                for times in (1.0, ratio, labels)
+            ]
+            shares = [f"{100 * np.mean(hits):.2f}" for hits in ranks]
+            gain = interval(ranks[1].astype(float) - ranks[0])
+            cells = [terms, TITLES[name], title, f"x {ratio:.2f}", f"x {labels:.2f}", *shares[:2], gain, shares[2]]
+            print("| " + " | ".join(cells) + " |", flush=True)

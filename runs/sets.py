@@ -1,0 +1,79 @@
+"""The three sets that the tables of tuning are made on, their halves, and how two rankings are compared."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from glissando.corpus.layouts import LayoutShelf
+from glissando.corpus.records import Swipe
+from glissando.evaluation.evaluate import Decoder, EvaluationOptions, Method, make_decoder, read_targets
+from glissando.evaluation.tune import TuningSet
+from glissando.lexicon import Lexicon
+
+SETS = {"val": ("how_we_swipe_val", "en"), "ru": ("yandex_jcuken_dev", "ru"), "direct": ("direct_touch_dev", "en")}
+TITLES = {"val": "val", "ru": "JCUKEN", "direct": "direct touch"}
+
+
+class Encoded(NamedTuple):
+    """A set's swipes, and what their words were searched with."""
+
+    part: TuningSet
+    swipes: list[Swipe]
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """A command line that knows where the data are."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("GLISSANDO_DATA") or "../shared/data"))
+    return parser
+
+
+def word_list(data: Path, name: str) -> Path:
+    """Android's list for a set."""
+    return data / "wordlists" / f"{SETS[name][1]}_wordlist.combined.gz"
+
+
+def decoder_for(
+    data: Path, name: str, lexicon: Path | Lexicon | str | None = None, method: Method = "encoder"
+) -> tuple[Decoder, list[Swipe]]:
+    """A set's swipes on the layout most of them were made on, and a decoder that knows their words."""
+    options = EvaluationOptions(
+        method=method, lexicon=lexicon or word_list(data, name), add_targets=True, max_key_distance=2.0
+    )
+    shelf = LayoutShelf(data / "layouts")
+    swipes = list(read_targets(data / "swipes" / f"{SETS[name][0]}.jsonl.gz", shelf, options))
+    layouts = [swipe.layout for swipe in swipes]
+    layout = max(set(layouts), key=layouts.count)
+    swipes = [swipe for swipe in swipes if swipe.layout == layout]
+    return make_decoder(shelf[layout], [swipe.word for swipe in swipes], options)[0], swipes
+
+
+def encode(data: Path, name: str, lexicon: Path | Lexicon | str | None = None) -> Encoded:
+    """A set, encoded; with Android's list unless told otherwise."""
+    decoder, swipes = decoder_for(data, name, lexicon)
+    return Encoded(TuningSet.encode(decoder, [s.gesture for s in swipes], [s.word for s in swipes]), swipes)
+
+
+def half_of_the_people(swipes: list[Swipe], seed: int = 0) -> np.ndarray:
+    """Which swipes belong to the first half of the people, or of the words where people are not known. Shape: [n]."""
+    owners = [swipe.session or swipe.word for swipe in swipes]
+    order = sorted(set(owners))
+    np.random.default_rng(seed).shuffle(order)
+    chosen = set(order[: len(order) // 2])
+    return np.array([owner in chosen for owner in owners])
+
+
+def tops(ranks: np.ndarray) -> str:
+    """Top-1 / 3 / 10 in percent."""
+    return " / ".join(f"{100 * np.mean((ranks > 0) & (ranks <= k)):.2f}" for k in (1, 3, 10))
+
+
+def interval(differences: np.ndarray, draws: int = 10_000) -> str:
+    """A mean difference per swipe in points, with its 95 % bootstrap interval. Shape: [n]."""
+    rng = np.random.default_rng(0)
+    means = [differences[rng.integers(0, len(differences), len(differences))].mean() for _ in range(draws)]
+    low, high = 100 * np.percentile(means, [2.5, 97.5])
+    return f"{100 * differences.mean():+.2f} ({low:+.2f} to {high:+.2f})"
