@@ -14,7 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from glissando.errors import GlissandoError
+from glissando.errors import GlissandoError, TrainingError
 from glissando.evaluation.curves import draw_curves, read_curve
 
 # name: consistency, ranking, epochs
@@ -84,9 +84,11 @@ def main() -> int:
     try:
         if not options.draw:
             train(options)
-        print(tabulate(options.out))
         runs = {name: options.out / name / "metrics.jsonl" for name in CELLS}
         runs = {name: metrics for name, metrics in runs.items() if metrics.exists()}
+        if not runs:
+            raise TrainingError(f"there is no run of the grid in {options.out}")
+        print(tabulate(options.out))
         if options.draw:
             print(*draw_curves(runs, MEASURES, options.out / "curves"))
     except GlissandoError as error:
