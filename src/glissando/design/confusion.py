@@ -8,6 +8,7 @@ nor which differences of shape people can be trusted with.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,7 +91,7 @@ def _readings(keyboard: Keyboard, gestures: list[Gesture], hypotheses: Hypothese
 
 
 def _pairs(
-    words: tuple[str, ...], shares: np.ndarray, mistaken: dict[tuple[int, int], float], count: int
+    words: Sequence[str], shares: np.ndarray, mistaken: dict[tuple[int, int], float], count: int
 ) -> tuple[Pair, ...]:
     """Join both directions of each pair; the costliest first."""
     pairs = {(min(pair), max(pair)) for pair in mistaken}
