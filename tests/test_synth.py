@@ -14,6 +14,7 @@ from glissando.synth import (
     minimum_jerk,
     quintic_spline,
     swipe,
+    word_paths,
     word_points,
 )
 
@@ -135,3 +136,34 @@ def test_any_word_gives_a_finite_gesture(word, seed):
     assert np.isfinite(gesture.x).all()
     assert gesture.path().shape == (2, 64)
     assert np.abs(gesture.x).max() < 3
+
+
+def test_word_paths_are_the_swipes_of_each_word_read_at_even_times():
+    words = ["word", "a", "fell", "to", "committee", "aa"]
+    paths = word_paths(words, QWERTY)
+    assert paths.shape == (6, 2, 64)
+    for word, path in zip(words, paths, strict=True):
+        points = word_points(word, QWERTY)
+        legs = leg_durations(points, QWERTY.aspect)
+        durations = np.where(legs > 0, legs, DWELL_MS)
+        if len(points) == 1:
+            np.testing.assert_allclose(path, np.repeat(points.T, 64, axis=1), atol=1e-6)
+            continue
+        x, y, t = minimum_jerk(points, durations, rate_hz=1000 * 63 / durations.sum())
+        assert len(t) == 64
+        np.testing.assert_allclose(path, np.clip([x, y], 0, 1), atol=1e-6)
+
+
+def test_word_paths_are_what_the_encoder_reads_of_a_swipe_but_for_the_device():
+    words = ["stream", "steam", "all", "of"]
+    recorded = np.stack([swipe(word, QWERTY).path() for word in words])
+    assert np.abs(word_paths(words, QWERTY) - recorded).max() < 0.005
+
+
+def test_a_spline_that_rests_on_its_way_is_two_splines():
+    rng = np.random.default_rng(2)
+    points, durations = rng.random((5, 2)), rng.uniform(50, 300, 4)
+    rest = np.array([False, False, True, False, False])
+    whole = quintic_spline(points, durations, rest)
+    np.testing.assert_allclose(whole[:2], quintic_spline(points[:3], durations[:2]), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(whole[2:], quintic_spline(points[2:], durations[2:]), rtol=1e-8, atol=1e-12)

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from glissando.cli import bench, corpus, decode, demo, design_report, export, figure, layouts, serve, train, tune
+from glissando.cli import bench, corpus, decode, demo, design, export, figure, layouts, serve, train, tune
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -28,7 +28,7 @@ app.command()(tune.tune)
 app.command()(serve.serve)
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(train.app, name="train")
-app.add_typer(design_report.app, name="design")
+app.add_typer(design.app, name="design")
 app.add_typer(export.app, name="export")
 app.add_typer(figure.app, name="figure")
 

@@ -16,17 +16,7 @@ if TYPE_CHECKING:
 LAYOUTS = ("qwerty", "clearflow", "kasroz")
 WORDS = ("stream", "steam")
 
-app = typer.Typer(
-    help="Design keyboards with the encoder as the judge.", no_args_is_help=True, rich_markup_mode="markdown"
-)
 
-
-@app.callback()
-def _group() -> None:
-    """Design keyboards with the encoder as the judge."""
-
-
-@app.command()
 def report(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")

@@ -91,7 +91,9 @@ def summary(found: Designed, config: SearchConfig) -> list[str]:
     )
     lines.append(f"{found.layout.name}: {rows_of(found.layout)}")
     costs = {found.layout.name: found.best, **found.peers}
-    return lines + [f"  {name:12} cost {costs_of(one, config.dial)} per word" for name, one in costs.items()]
+    lines += [f"  {name:12} cost {costs_of(one, config.dial)} per word, {config.view}" for name, one in costs.items()]
+    read = ", ".join(f"{name} {clarity:.4f}" for name, clarity in found.upright.items())
+    return [*lines, f"  nats per word upright: {read}"]
 
 
 if __name__ == "__main__":

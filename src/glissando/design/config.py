@@ -28,14 +28,15 @@ class SearchConfig:
         rounds: end after so many steps of all climbers; 0 has no limit. With it a run repeats exactly.
         seed: of everything random.
         precision: "bf16", "fp32", or "auto": bf16 on a GPU. The layouts that are kept are judged again in fp32.
-        view: "upright", or "turned": the judge sees every keyboard on its side, as no keyboard it was trained on.
+        view: "turned" shows the judge every keyboard on its side, x and y exchanged, where it knows no layout by heart;
+            "upright" as people hold it, where it is partial to QWERTY.
         batch: words the encoder reads at once; 0 takes what suits the device.
         memo_bits: 2^bits costs of words are remembered, 16 bytes each; 0 takes 22 on a CPU and 28 on a GPU.
         keep: best layouts to keep.
         checkpoint_seconds: least time between checkpoints.
     """
 
-    dial: float = 3.0
+    dial: float = 4.0
     spread: float = 0.25
     climbers: int = 4
     swaps: int = 0
@@ -46,7 +47,7 @@ class SearchConfig:
     rounds: int = 0
     seed: int = 0
     precision: Literal["auto", "bf16", "fp32"] = "auto"
-    view: Literal["upright", "turned"] = "upright"
+    view: Literal["turned", "upright"] = "turned"
     batch: int = 0
     memo_bits: int = 0
     keep: int = 16

@@ -61,14 +61,15 @@ class Judge:
             [n] float32.
         """
         self.swipes += len(slots)
-        parts = []
-        for keys, counts in zip(slots.split(self.batch), lengths.split(self.batch), strict=True):
+        parts = [torch.zeros(0, device=self.device)]
+        for begin in range(0, len(slots), self.batch):
+            keys, counts = slots[begin : begin + self.batch], lengths[begin : begin + self.batch]
             count = len(keys)
             if self.fused and count < self.batch:  # one shape for the compiled graph
                 rows = torch.arange(self.batch, device=self.device) % count
                 keys, counts = keys[rows], counts[rows]
             parts.append(self.score(keys, counts)[:count])
-        return torch.cat(parts) if parts else torch.zeros(0, device=self.device)
+        return torch.cat(parts)
 
     def _score(self, slots: Tensor, lengths: Tensor) -> Tensor:
         """Shapes: [B, L], [B] -> [B]."""

@@ -30,6 +30,8 @@ CHECKED = 512  # words on which the quick judge is compared with the exact one
 DISAGREEMENT = 0.2  # nats per word; bfloat16 costs about 0.03
 PEERS = ("kasroz", "clearflow")  # layouts to compare with where they fit the grid
 
+ExactCosts = Callable[[list[tuple[int, ...]]], list[Found]]
+
 
 @dataclass(frozen=True)
 class DesignRequest:
@@ -80,6 +82,7 @@ class Designed:
         layout: the best layout.
         best: its costs, in full precision.
         peers: known layouts on the same grid, and the one it started from, by name.
+        upright: nats per word of the best and of the peers as the encoder reads them upright, by name.
         front: layouts that none beats in both clarity and travel.
         tally: what was done for it.
         interrupted: whether it was stopped by hand.
@@ -88,6 +91,7 @@ class Designed:
     layout: Layout
     best: Found
     peers: dict[str, Found]
+    upright: dict[str, float]
     front: list[Found]
     tally: Tally
     interrupted: bool
@@ -145,7 +149,9 @@ def design(request: DesignRequest, config: SearchConfig, report: Callable[[Progr
         search.gather()
         if not search.archive.best:
             raise DesignError("the search was stopped before its first round was over; nothing was found yet")
-        found = _finish(search, exact_costs(task, words, exact), request, interrupted)
+        upright = make_judge(request.weights, task, replace(config, view="upright"), world, exact=True)
+        judges = exact_costs(task, words, exact), exact_costs(task, words, upright)
+        found = _finish(search, judges, request, interrupted)
         if world.leads:
             write_results(request, config, words, found, search)
         world.wait()
@@ -195,7 +201,7 @@ def check_judges(quick: Judge, exact: Judge, words: Spelling) -> None:
         )
 
 
-def exact_costs(task: DesignTask, words: Spelling, judge: Judge) -> Callable[[list[tuple[int, ...]]], list[Found]]:
+def exact_costs(task: DesignTask, words: Spelling, judge: Judge) -> ExactCosts:
     """A function from layouts to their costs in full precision."""
     if judge.device.type == "cuda":
         torch.set_float32_matmul_precision("highest")
@@ -211,9 +217,10 @@ def exact_costs(task: DesignTask, words: Spelling, judge: Judge) -> Callable[[li
 
 
 def _finish(
-    search: Search, exact: Callable[[list[tuple[int, ...]]], list[Found]], request: DesignRequest, interrupted: bool
+    search: Search, judges: tuple[ExactCosts, ExactCosts], request: DesignRequest, interrupted: bool
 ) -> Designed:
-    """Judge the layouts that were kept again, in full precision."""
+    """Judge the layouts that were kept again, in full precision: as the search saw them, and upright."""
+    exact, upright = judges
     task, dial = search.task, search.config.dial
     best = min(exact([found.slots for found in search.archive.best]), key=lambda one: one.total(dial))
     again = Archive(dial, search.config.keep)
@@ -223,7 +230,9 @@ def _finish(
         with contextlib.suppress(LayoutError):  # it has other keys or letters, so there is nothing to compare
             peers[name] = exact([task.slots(load_layout(name))])[0]
     layout = task.layout(best.slots, request.name)
-    return Designed(layout, best, peers, again.front(), replace(search.tally), interrupted)
+    shown = {request.name: best, **peers}
+    read = dict(zip(shown, (one.clarity for one in upright([one.slots for one in shown.values()])), strict=True))
+    return Designed(layout, best, peers, read, again.front(), replace(search.tally), interrupted)
 
 
 def write_results(
@@ -248,6 +257,7 @@ def write_results(
         "rows": ["".join(found.layout.letters[key] for key in row) for row in found.layout.rows],
         "peers": {name: {"cost": peer.total(dial), "clarity": peer.clarity, "travel": peer.travel}
                   for name, peer in found.peers.items()},
+        "upright": found.upright,
         "tally": asdict(tally),
         "layouts_per_second": tally.layouts / max(tally.seconds, 1e-9),
         "swipes_per_second": tally.swipes / max(tally.seconds, 1e-9),

@@ -1,0 +1,269 @@
+"""``glissando design``: search for keyboards, judge them, and report on them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glissando.cli.design_report import report
+
+if TYPE_CHECKING:
+    from glissando.design.config import SearchConfig
+    from glissando.design.search import Progress
+    from glissando.layout import Layout
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
+
+LanguageOption = Annotated[str, typer.Option(help="Language of the word list, and of the layout.")]
+LexiconOption = Annotated[
+    Path | None, typer.Option(help="A word list instead: AOSP .combined or a word per line with a count; .gz too.")
+]
+CountOption = Annotated[int | None, typer.Option("--words", min=1, help="Most frequent words to judge by; 2,000.")]
+CoverageOption = Annotated[
+    float | None, typer.Option(min=0.01, max=1, help="Share of running text to judge by, instead of --words.")
+]
+LettersOption = Annotated[str | None, typer.Option(help="The letters that get keys; by default the language's.")]
+WeightsOption = Annotated[str, typer.Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
+TravelOption = Annotated[
+    float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 4.")
+]
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/design.md; may be repeated."),
+]
+DeviceOption = Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")]
+
+
+@app.callback()
+def design(
+    context: typer.Context,
+    grid: Annotated[
+        str | None, typer.Option(help="Keys: row lengths such as 4-6-6-6-4, or a layout whose keys are taken.")
+    ] = None,
+    stagger: Annotated[
+        float | None, typer.Option(help="How much further right each row starts, in key widths.")
+    ] = None,
+    language: LanguageOption = "en",
+    lexicon: LexiconOption = None,
+    count: CountOption = None,
+    coverage: CoverageOption = None,
+    letters: LettersOption = None,
+    start: Annotated[str | None, typer.Option(help="A layout to begin from.")] = None,
+    pin: Annotated[
+        str, typer.Option(help='Letters that stay: "aeiou" as in --start, or "a=2.3 e=2.4", row.column.')
+    ] = "",
+    max_swaps: Annotated[int | None, typer.Option(min=1, help="How many swaps from --start it may be.")] = None,
+    travel: TravelOption = None,
+    minutes: Annotated[float | None, typer.Option(help="How long to search; 20.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
+    weights: WeightsOption = "encoder",
+    out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("design"),
+    name: Annotated[str, typer.Option(help="What to call the layout.")] = "designed",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")] = False,
+    device: DeviceOption = None,
+    settings: SettingsOption = None,
+) -> None:
+    """Search for a keyboard on which words are easy to tell apart, the encoder being the judge.
+
+    The directory --out gets layout.json, which every other command takes as a layout, its picture, the front
+    between clarity and travel, and search.json, the account of it all. Ctrl-C ends the search early and keeps
+    the best layout so far. Several GPUs: `torchrun --nproc-per-node 4 -m glissando.design`, with these options.
+
+    **Examples**
+
+        glissando design --grid 4-6-6-6-4 --language en --minutes 20
+
+        glissando design --start qwerty --max-swaps 6 --pin aeiou --words 300 --minutes 10 --out better_qwerty
+
+        glissando design --grid 8-8-8-7 --language ru --words 500 --travel 6 --out russian
+
+        glissando design --grid 4-6-6-6-4 --resume
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if grid is None and start is None and not resume:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+    with _extras():
+        from glissando.design.__main__ import summary
+        from glissando.design.run import DesignRequest
+        from glissando.design.run import design as run
+    config = _config(settings, dial=travel, minutes=minutes, seed=seed)
+    request = DesignRequest(
+        out=out, grid=grid, stagger=stagger, language=language, lexicon=lexicon, count=count, coverage=coverage,
+        letters=letters, start=start, pin=pin, max_swaps=max_swaps, weights=weights, name=name, resume=resume,
+        device=device,
+    )  # fmt: skip
+    with _live(config.dial) as show:
+        found = run(request, config, show)
+    print(_drawn(found.layout))
+    print("\n".join(summary(found, config)))
+    for file in [*(out / part for part in ("layout.json", "layout.svg", "search.json")), *_draw_front(out)]:
+        typer.echo(f"wrote {file}", err=True)
+
+
+@app.command()
+def cost(
+    names: Annotated[list[str], typer.Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")],
+    language: LanguageOption = "en",
+    lexicon: LexiconOption = None,
+    count: CountOption = None,
+    coverage: CoverageOption = None,
+    letters: LettersOption = None,
+    travel: TravelOption = None,
+    weights: WeightsOption = "encoder",
+    device: DeviceOption = None,
+    settings: SettingsOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Judge layouts as the search does: clarity in nats and travel in seconds, per word of running text.
+
+    **Examples**
+
+        glissando design cost kasroz clearflow qwerty
+
+        glissando design cost kasroz clearflow qwerty --words 300 --set view=upright --travel 0
+
+        glissando design cost jcuken russian/layout.json --language ru --words 500
+    """
+    with _extras():
+        from glissando.design.judging import judge_layouts
+    from glissando.design.run import DesignRequest, read_words
+    from glissando.layout import load_layout
+
+    config = _config(settings, dial=travel)
+    request = DesignRequest(Path(), language=language, lexicon=lexicon, count=count, coverage=coverage, letters=letters)
+    words = read_words(request)
+    found = judge_layouts([load_layout(one) for one in names], words, weights, config, device)
+    rows = {
+        one: {"cost": costs.total(config.dial), "clarity": costs.clarity, "travel": costs.travel}
+        for one, costs in zip(names, found, strict=True)
+    }
+    if as_json:
+        print(
+            json.dumps(
+                {"words": len(words), "coverage": words.coverage, "dial": config.dial, "layouts": rows}, indent=2
+            )
+        )
+        return
+    print(f"{len(words):,} words of {words.source}, {words.coverage:.0%} of its running text; {config.view}")
+    width = max(len(one) for one in names)
+    for one, row in rows.items():
+        parts = f"{row['clarity']:.4f} nats + {config.dial:g} x {row['travel']:.4f} s"
+        print(f"  {one:{width}}  {row['cost']:.4f} = {parts} per word")
+
+
+@app.command()
+def words(
+    out: Annotated[Path, typer.Argument(help="The .npz to write.")],
+    language: LanguageOption = "en",
+    lexicon: LexiconOption = None,
+    count: CountOption = None,
+    coverage: CoverageOption = None,
+    letters: LettersOption = None,
+) -> None:
+    """Write the words of a search, for a machine that has torch but no word lists.
+
+    **Examples**
+
+        glissando design words english.npz --coverage 0.85
+
+        glissando design words russian.npz --language ru --words 3000
+    """
+    with _extras():
+        from glissando.design.run import DesignRequest, read_words
+
+    request = DesignRequest(Path(), language=language, lexicon=lexicon, count=count, coverage=coverage, letters=letters)
+    spelling = read_words(request)
+    spelling.save(out)
+    print(f"{out}: {len(spelling):,} words of {spelling.source}, {spelling.coverage:.1%} of its running text")
+
+
+@app.command()
+def front(
+    folder: Annotated[Path, typer.Argument(help="The --out of a search.")],
+) -> None:
+    """Draw the front between clarity and travel that a search has found.
+
+    **Examples**
+
+        glissando design front design
+    """
+    with _extras():
+        from glissando.figures.front import draw_front
+
+    for file in draw_front(folder):
+        print(f"wrote {file}")
+
+
+app.command()(report)
+
+
+@contextmanager
+def _extras() -> Iterator[None]:
+    """Say which extra brings a module that is missing."""
+    from glissando.errors import MissingExtraError
+
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"designing keyboards needs {error.name}: pip install 'glissando[train]'") from None
+
+
+def _config(settings: list[str] | None, **named: Any) -> SearchConfig:
+    """Settings by name and by option; options count more."""
+    with _extras():
+        from glissando.design.config import SearchConfig
+
+    given = [f"{name}={json.dumps(value)}" for name, value in named.items() if value is not None]
+    return SearchConfig().changed([*(settings or []), *given])
+
+
+def _drawn(layout: Layout) -> str:
+    from glissando.drawing import text_layout
+
+    return text_layout(layout, min(shutil.get_terminal_size().columns, 72))
+
+
+@contextmanager
+def _live(dial: float) -> Iterator[Callable[[Progress, Layout], None]]:
+    """A bar with the rate, and the best layout below it, drawn anew whenever it improves."""
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    from glissando.design.__main__ import costs_of
+
+    bar = Bar(BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    task = bar.add_task("reading the first layouts", total=1.0)
+    with Live(bar, console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
+
+        def show(progress: Progress, layout: Layout) -> None:
+            tally = progress.tally
+            rate = tally.layouts / max(tally.seconds, 1e-9)
+            state = f"{tally.layouts:,} layouts, {rate:,.0f}/s; best {costs_of(progress.best, dial)}"
+            bar.update(task, completed=progress.share, description=state)
+            if progress.improved:
+                live.update(Group(bar, Text(_drawn(layout))))
+
+        yield show
+
+
+def _draw_front(out: Path) -> list[Path]:
+    """The front's picture, where there is matplotlib."""
+    from glissando.errors import MissingExtraError
+    from glissando.figures.front import draw_front
+
+    try:
+        return draw_front(out)
+    except MissingExtraError as error:
+        typer.echo(f"no picture of the front: {error}", err=True)
+        return []
