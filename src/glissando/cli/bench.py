@@ -43,7 +43,7 @@ def bench(
     from glissando.lexicon import load_lexicon
 
     found = load_layout(layout)
-    gestures, words = _recorded(swipes, found, count) if swipes else _made_up(found, language, count)
+    gestures, words = recorded(swipes, found, count) if swipes else made_up(found, language, count)
     listed = load_lexicon(lexicon or language or found.language or "en").with_words(words)
     keyboard = load(found, language, lexicon=listed, weights=weights, width=beam)
     with bar("decoding") as progress:
@@ -54,7 +54,7 @@ def bench(
         _print_table(result)
 
 
-def _recorded(file: Path, layout: Layout, count: int) -> tuple[list[Gesture], list[str]]:
+def recorded(file: Path, layout: Layout, count: int | None) -> tuple[list[Gesture], list[str]]:
     """The first swipes of a corpus that were made on the layout."""
     from glissando.corpus.records import read_swipes
     from glissando.errors import CorpusError
@@ -70,7 +70,7 @@ def _recorded(file: Path, layout: Layout, count: int) -> tuple[list[Gesture], li
     return [swipe.gesture for swipe in chosen], [swipe.word for swipe in chosen]
 
 
-def _made_up(layout: Layout, language: str | None, count: int) -> tuple[list[Gesture], list[str]]:
+def made_up(layout: Layout, language: str | None, count: int) -> tuple[list[Gesture], list[str]]:
     """Synthetic swipes for frequent words."""
     import numpy as np
 

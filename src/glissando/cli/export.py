@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from glissando.cli import export_bundle
+from glissando.cli import export_bundle, export_device
 
 app = typer.Typer(
     help="Turn trained weights into files that decode without torch.", no_args_is_help=True, rich_markup_mode="markdown"
 )
 app.command()(export_bundle.bundle)
+app.command()(export_device.executorch)
+app.command()(export_device.verify)
 
 
 @app.callback()
@@ -29,6 +31,9 @@ def onnx(
         str, typer.Option(help="The encoder that a decoder was trained over: a packaged one or an .onnx file.")
     ] = "encoder",
     language: Annotated[str, typer.Option(help="The language of the words that a decoder was trained on.")] = "en",
+    precision: Annotated[
+        str, typer.Option(help="fp32; fp16 for matrices in half the room; int8 for integer products.")
+    ] = "fp32",
 ) -> None:
     """Write an encoder or a decoder as one ONNX file, and a JSON beside it.
 
@@ -42,6 +47,8 @@ def onnx(
 
         glissando export onnx runs/one/encoder.safetensors one.onnx --note "our users, June"
 
+        glissando export onnx runs/one/encoder.safetensors small.onnx --precision fp16
+
         glissando export onnx runs/two/decoder.safetensors two.onnx --encoder one.onnx
 
         glissando evaluate swipes.jsonl.gz --weights one.onnx --decoder two.onnx --method decoder
@@ -51,11 +58,14 @@ def onnx(
 
     try:
         from glissando.export.onnx import export_decoder, export_encoder
+        from glissando.export.reduced import PRECISIONS, reduce_file
         from glissando.model.checkpoint import DECODER_FORMAT, load_decoder, load_encoder, read_format
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"exporting needs {error.name}: pip install 'glissando[export]'") from None
     if output.suffix != ".onnx":
         raise WeightsError(f"the file to write must end in .onnx, got {output}")
+    if precision not in PRECISIONS:
+        raise WeightsError(f"no precision {precision!r} for ONNX; there are {', '.join(PRECISIONS)}")
     card: dict[str, Any] = {}
     if read_format(checkpoint) == DECODER_FORMAT:
         decoder, extra = load_decoder(checkpoint)
@@ -67,9 +77,11 @@ def onnx(
     else:
         network, extra = load_encoder(checkpoint)
         export_encoder(network, output)
+    reduce_file(output, precision)
     parameters = sum(parameter.numel() for parameter in network.parameters())
     card = {
         "config": network.config.to_dict(),
+        "precision": precision,
         "parameters": parameters,
         **card,
         "provenance": _provenance(extra, note),

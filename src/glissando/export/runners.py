@@ -1,0 +1,103 @@
+"""Encoders and decoders in runtimes other than onnxruntime, behind the face that ``glissando.runtime`` gives them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from glissando.errors import MissingExtraError, WeightsError
+from glissando.export.executorch import quiet
+from glissando.model.decoder import Decoder, frame_features
+from glissando.model.emissions import Emissions
+from glissando.runtime import DecoderRuntime, EncoderRuntime
+
+# Arrays of one swipe in the order of the exported file's inputs -> its outputs in order.
+Forward = Callable[..., Sequence[np.ndarray]]
+Runtime = TypeVar("Runtime", EncoderRuntime, DecoderRuntime)
+
+
+class Program:
+    """A ``.pte`` file in executorch's own runtime, on one thread."""
+
+    def __init__(self, path: str | Path) -> None:
+        with quiet():
+            try:
+                from executorch.extension.pybindings import portable_lib
+                from executorch.runtime import Runtime
+            except ImportError:
+                raise MissingExtraError(
+                    "running a .pte needs executorch: pip install 'glissando[executorch]'"
+                ) from None
+            if portable_lib._threadpool_get_thread_count() != 1:
+                portable_lib._unsafe_reset_threadpool(1)  # unsafe while a program runs; none does yet
+            try:
+                self._program = Runtime.get().load_program(Path(path))
+                self._method = self._program.load_method("forward")
+            except RuntimeError as error:
+                raise WeightsError(f"{path} is not a program executorch can run: {error}") from None
+
+    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        """Run the program on one swipe."""
+        outputs = self._method.execute([torch.from_numpy(array) for array in arrays])
+        return [output.numpy() for output in outputs]
+
+
+class TorchForward:
+    """An encoder or decoder in torch, as it is or compiled."""
+
+    def __init__(self, network: nn.Module, compiled: bool = False) -> None:
+        self.network: Any = _OnFrames(network) if isinstance(network, Decoder) else network
+        self.network.eval()
+        if compiled:
+            self.network = torch.compile(self.network, dynamic=False)
+
+    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        """Run the network on any number of swipes."""
+        with torch.inference_mode():
+            outputs = self.network(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
+        return [output.numpy() for output in (outputs if isinstance(outputs, tuple) else (outputs,))]
+
+
+def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
+    """The same encoder or decoder, run by something else, one swipe at a time.
+
+    Args:
+        runtime: it in onnxruntime, left as it is.
+        forward: what computes the same function.
+    """
+    twin = copy.copy(runtime)
+    twin.session = _Session(forward, runtime.session)
+    return twin
+
+
+class _Session:
+    """What ``glissando.runtime`` asks of a session."""
+
+    def __init__(self, forward: Forward, original: Any) -> None:
+        self.forward = forward
+        self.get_outputs = original.get_outputs
+
+    def run(self, names: Sequence[str], feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """Run swipe by swipe. Shape: every array [B, ...]."""
+        arrays = list(feed.values())
+        rows = [self.forward(*(array[i : i + 1] for array in arrays)) for i in range(len(arrays[0]))]
+        return [np.concatenate(parts) for parts in zip(*rows, strict=True)] if len(rows) > 1 else list(rows[0])
+
+
+class _OnFrames(nn.Module):
+    """A decoder that takes the encoder's outputs one by one, as its exported forms do."""
+
+    def __init__(self, decoder: nn.Module) -> None:
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(self, log_emissions: torch.Tensor, coefficients: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
+        """Shape: [B, T, K + 1], [B, T, N * N], [B, T] -> [B, T, K + 1]."""
+        corrected: torch.Tensor = self.decoder(frame_features(Emissions(log_emissions, coefficients, gate)))
+        return corrected
