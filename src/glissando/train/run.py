@@ -80,7 +80,7 @@ class Learner(Protocol):
         """Measure on held-out swipes; every process calls it."""
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything that training changes, by name."""
+        """Everything that training changes, by name; every process calls it."""
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Put back what ``tensors`` gave."""
@@ -199,8 +199,9 @@ class Run:
     def save(self) -> None:
         """Write the checkpoint."""
         place = {"step": self.step, "seconds": self.clock.seconds(), "set_up_seconds": self.clock.set_up}
+        tensors = self.learner.tensors()
         if self.world.leads:
-            save_state(self.checkpoint, self.learner.tensors(), {**self.learner.identity, **place})
+            save_state(self.checkpoint, tensors, {**self.learner.identity, **place})
         self.saved = self.step, self.clock.seconds()
 
 
