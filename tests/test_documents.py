@@ -84,6 +84,8 @@ def test_commands_exist(document):
         command = typer.main.get_command(app)
         rest = list(words)
         while rest and getattr(command, "commands", None):
+            if rest[0].startswith("--") and getattr(command, "invoke_without_command", False):
+                break  # a group that is a command, too
             name = rest.pop(0)
             if name in ("--help", "-h"):
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -233,15 +234,18 @@ def _drawn(layout: Layout) -> str:
 
 @contextmanager
 def _live(dial: float) -> Iterator[Callable[[Progress, Layout], None]]:
-    """A bar with the rate, and the best layout below it, drawn anew whenever it improves."""
+    """A bar with the rate, and the best layout below it, drawn anew whenever it improves; off a terminal, lines."""
     from rich.console import Console, Group
     from rich.live import Live
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
     from rich.text import Text
 
-    from glissando.design.__main__ import costs_of
+    from glissando.design.__main__ import Lines, costs_of
 
+    if not sys.stderr.isatty():
+        yield Lines(dial).show
+        return
     bar = Bar(BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     task = bar.add_task("reading the first layouts", total=1.0)
     with Live(bar, console=Console(stderr=True), transient=True, refresh_per_second=4) as live:

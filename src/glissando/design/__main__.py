@@ -40,15 +40,15 @@ def main() -> None:
     given = vars(parser.parse_args())
     try:
         config = SearchConfig().changed(given.pop("settings"))
-        found = design(DesignRequest(**given), config, _Lines(config.dial).show)
+        found = design(DesignRequest(**given), config, Lines(config.dial).show)
     except GlissandoError as error:
         print(f"glissando: {error}", file=sys.stderr)
         sys.exit(1)
     print("\n".join(summary(found, config)))
 
 
-class _Lines:
-    """Prints a line now and then."""
+class Lines:
+    """Prints a line now and then, to standard error."""
 
     def __init__(self, dial: float) -> None:
         self.dial, self.last = dial, 0.0
@@ -57,7 +57,7 @@ class _Lines:
         """Print how the search stands, and its best layout."""
         if time.monotonic() - self.last >= EVERY:
             self.last = time.monotonic()
-            print(f"{describe(progress, self.dial)}  {rows_of(layout)}", flush=True)
+            print(f"{describe(progress, self.dial)}  {rows_of(layout)}", file=sys.stderr, flush=True)
 
 
 def describe(progress: Progress, dial: float) -> str:
