@@ -159,7 +159,7 @@ def test_an_overshoot_turns_with_its_segment():
     batch = Batch(path, across, torch.ones(1, 2, dtype=torch.bool), torch.tensor([[0, 1]]), torch.tensor([2]), None)
     frames = align(path, across, batch.targets, batch.lengths)
     turned = rearrange(batch, frames, down, batch.mask, None, turn=True)
-    kept = rearrange(batch, frames, down, batch.mask, None)
+    kept = rearrange(batch, frames, down, batch.mask, None, turn=False)
     torch.testing.assert_close(turned.path[0, :, -1], torch.tensor([0.5, 0.7 + below]))
     torch.testing.assert_close(kept.path[0, :, -1], torch.tensor([0.6, 0.6 + below]))
 

@@ -1,4 +1,4 @@
-"""Co-augmentation: the seven stages of the report's appendix, on the path and the keys together.
+"""Co-augmentation: the seven stages of the report's appendix, on the path and the keys together, and one of ours.
 
 Every stage is a pure function of tensors and of one parameter tensor; ``sample_parameters`` draws all
 parameters beforehand. So ``augment`` holds no randomness and ``torch.compile`` takes it whole.
@@ -19,6 +19,8 @@ from torch import Tensor
 from glissando.errors import TrainingError
 from glissando.train.batches import Batch
 
+WAVES = 6  # of a sway, the fastest three times up and down
+
 
 @dataclass(frozen=True)
 class AugmentConfig:
@@ -36,6 +38,8 @@ class AugmentConfig:
         scale_rows: layouts of more rows than this keep their y scale.
         upright: share of samples that are neither flipped nor rotated. Every keyboard in use stands upright;
             the report has no such share.
+        sway: how far a path is moved off its keys, as another person's finger would be: the standard deviations of
+            a shift of the whole and of slow waves along it, in key sizes. The report has no such stage.
     """
 
     y_scale: tuple[float, float] = (0.75, 1.0)
@@ -48,6 +52,7 @@ class AugmentConfig:
     reversal: float = 0.1
     scale_rows: int = 3
     upright: float = 0.0
+    sway: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         for name in ("y_scale", "x_scale", "shear", "rotation"):
@@ -58,6 +63,8 @@ class AugmentConfig:
             low, high = getattr(self, name)
             if not 0 < low <= high <= 1:
                 raise TrainingError(f"augment.{name} must lie in (0, 1], got {(low, high)}")
+        if not all(math.isfinite(size) and size >= 0 for size in self.sway):
+            raise TrainingError(f"augment.sway must be two sizes of 0 or more, got {self.sway}")
         for name in ("flip_x", "flip_y", "reversal", "upright"):
             if not 0 <= getattr(self, name) <= 1:
                 raise TrainingError(f"augment.{name} is a probability, got {getattr(self, name)}")
@@ -80,6 +87,7 @@ class Parameters(NamedTuple):
         place: [B, 2] where the box goes: 0 the least valid origin, 1 the greatest. Below 0: leave it,
             and only push it back inside where it sticks out.
         reverse: [B] bool.
+        sway: [B, 2, 1 + WAVES] in key sizes: the shift, then the height of each wave.
     """
 
     y_scale: Tensor
@@ -89,11 +97,15 @@ class Parameters(NamedTuple):
     angle: Tensor
     place: Tensor
     reverse: Tensor
+    sway: Tensor
 
 
 def sample_parameters(batch: Batch, config: AugmentConfig, generator: torch.Generator) -> Parameters:
-    """Draw the parameters of every stage, in one call of the generator (it must live on the batch's device)."""
-    draw = torch.rand((11, len(batch.lengths)), generator=generator, device=batch.path.device)  # [11, B]
+    """Draw the parameters of every stage (the generator must live on the batch's device)."""
+    size, device = len(batch.lengths), batch.path.device
+    draw = torch.rand((11, size), generator=generator, device=device)  # [11, B]
+    normal = torch.randn((size, 2, 1 + WAVES), generator=generator, device=device)
+    shift, wave = config.sway[0], config.sway[1] / math.sqrt(WAVES / 2)  # cos^2 is 1/2 on average
     turned = draw[10] >= config.upright
     y_scale = torch.where(batch.rows > config.scale_rows, 1.0, _between(draw[0], config.y_scale))
     flips = [
@@ -108,12 +120,13 @@ def sample_parameters(batch: Batch, config: AugmentConfig, generator: torch.Gene
         angle=torch.where(turned, _between(draw[6], (math.radians(low), math.radians(high))), 0.0),
         place=draw[7:9].T if config.translate else torch.full_like(draw[7:9].T, -1.0),
         reverse=draw[9] < config.reversal,
+        sway=torch.cat([shift * normal[..., :1], wave * normal[..., 1:]], dim=2),
     )
 
 
 def augment(batch: Batch, parameters: Parameters) -> Batch:
-    """Apply the seven stages in the report's order."""
-    path, keys, mask = batch.path, batch.keys, batch.mask
+    """Apply the sway, then the seven stages in the report's order."""
+    path, keys, mask = sway(batch.path, batch.keys, batch.mask, parameters.sway), batch.keys, batch.mask
     path, keys = scale_y(path, keys, mask, parameters.y_scale)
     path, keys = scale_x(path, keys, mask, parameters.x_scale)
     path, keys = shear(path, keys, mask, parameters.shear)
@@ -122,6 +135,16 @@ def augment(batch: Batch, parameters: Parameters) -> Batch:
     path, keys = translate(path, keys, mask, parameters.place)
     path, targets = reverse(path, batch.targets, batch.lengths, parameters.reverse)
     return batch._replace(path=path, keys=keys, targets=targets)
+
+
+def sway(path: Tensor, keys: Tensor, mask: Tensor, heights: Tensor) -> Tensor:
+    """Move a path off its keys by slow waves. Shapes: [B, 2, n], [B, K, 4], [B, K], [B, 2, 1 + WAVES] -> [B, 2, n]."""
+    real = mask[:, :, None].to(keys.dtype)
+    size = 2 * (keys[..., 2:] * real).sum(1) / real.sum(1).clamp(min=1)  # [B, 2] width and height of a key
+    along = torch.linspace(0, math.pi, path.shape[2], device=path.device)
+    waves = torch.cos(torch.arange(1 + WAVES, device=path.device)[:, None] * along)  # [1 + WAVES, n]
+    moved = (heights[..., None] * waves).sum(2)  # a product of matrices would lose bits to TF32
+    return path + size[..., None] * moved
 
 
 def scale_y(path: Tensor, keys: Tensor, mask: Tensor, factor: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,7 +15,6 @@ from glissando.train.batches import Batch
 
 TIME_EXPONENT = 0.47  # a segment's share of time grows with this power of its length (Cao & Zhai: 0.469)
 BELOW = 0.06  # key heights; how far under the centres of keys fingers are on average
-BEYOND = (-0.5, 1.5)  # progress may leave 0 to 1 by so much, where a finger overshoots
 MINIMUM_PROGRESS = 0.3  # below this the finger hardly moved along the segment; its progress is then read off time
 
 
@@ -98,7 +97,7 @@ def rearrange(
     new_mask: Tensor,
     new_rows: Tensor,
     retime: bool = True,
-    turn: bool = False,
+    turn: bool = True,
 ) -> Batch:
     """Carry swipes to other layouts. The old layout gives the old path back.
 
@@ -155,9 +154,8 @@ def _progress(points: Tensor, centres: Tensor, frames: Tensor, segment: Tensor, 
     """Progress along each segment, 0 at its first letter's frame and 1 at its last one's.
 
     It is the projection on the way from key to key, shifted and scaled to run from 0 to 1. Where the finger
-    hardly advanced, or the letter is doubled, it is the share of the segment's frames instead. A finger that
-    overshoots a key has progress above 1 for a while; what goes far beyond is left to the residual, which
-    does not grow with the segment.
+    hardly advanced, or the letter is doubled, it is the share of the segment's frames instead. What lies
+    beyond either end is left to the residual: on a longer segment it must not grow.
 
     Args:
         points: [B, T, 2].
@@ -167,7 +165,7 @@ def _progress(points: Tensor, centres: Tensor, frames: Tensor, segment: Tensor, 
         following: [B, T] letter after it.
 
     Returns:
-        [B, T] within BEYOND.
+        [B, T] in [0, 1].
     """
     here, ahead = _take(centres, segment), _take(centres, following)
     way = ahead - here
@@ -182,7 +180,7 @@ def _progress(points: Tensor, centres: Tensor, frames: Tensor, segment: Tensor, 
     along = (project(points) - start) / advance.clamp(min=MINIMUM_PROGRESS)
     time = torch.arange(points.shape[1], device=points.device)
     elapsed = (time - first) / (last - first).clamp(min=1)
-    return torch.where((advance > MINIMUM_PROGRESS) & (length > 1e-6), along, elapsed).clamp(*BEYOND)
+    return torch.where((advance > MINIMUM_PROGRESS) & (length > 1e-6), along, elapsed).clamp(0, 1)
 
 
 def _turns(old: Tensor, new: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -228,7 +226,7 @@ def _turn(residual: Tensor, turns: tuple[Tensor, Tensor], segment: Tensor, progr
     """
     middle = turns[0].gather(1, segment)
     back, ahead = (_wrap(turns[1].gather(1, i) - middle) for i in (segment, segment + 1))
-    away = (2 * progress - 1).clamp(-1, 1)  # -1 at the segment's first letter, 1 at its last
+    away = 2 * progress - 1  # -1 at the segment's first letter, 1 at its last
     angle = middle + torch.where(away < 0, -away * back, away * ahead)
     x, y = residual[..., 0], residual[..., 1] - BELOW
     cosine, sine = angle.cos(), angle.sin()
