@@ -3,7 +3,7 @@
     python runs/label_free.py [--data DIR] [--trials 400]
 
 Constants tuned on how_we_swipe_val with Android's English list are moved to other lists and layouts by
-evaluation/labelfree.py, which sees no swipe of theirs. "labels" is the weight fitted to the very rows it is reported on.
+evaluation/labelfree.py, which sees no swipe of theirs. "labels" is the weight fitted to the rows it is reported on.
 English with wordfreq's list is the test with enough swipes to tell; Russian is held out. Cost: three minutes.
 """
 

@@ -4,10 +4,10 @@
 
 Tunes equation 3's three constants (tt1mm5, Optuna) and all of ours (cross-entropy, evaluation/fit.py), with the
 packaged pruning. Each is tuned on a random half of the people of how_we_swipe_val, of the words of yandex_jcuken_dev,
-or of both, every corpus counting the same, and reported on the other halves and on direct touch, which no tune sees; the
-mean over several splits. Beside it the report's own protocol: tuned and reported on the same rows. The last line is the
-Russian tune's gain over the English one on the Russian swipes that neither saw, by a paired bootstrap over swipes.
-Cost: four minutes on two cores.
+or of both, every corpus counting the same, and reported on the other halves and on direct touch, which no tune sees;
+the mean over several splits. Beside it the report's own protocol: tuned and reported on the same rows. The last line
+is the Russian tune's gain over the English one on the Russian swipes that neither saw, by a paired bootstrap over
+swipes. Cost: four minutes on two cores.
 """
 
 from collections.abc import Callable, Sequence

@@ -85,7 +85,7 @@ def draw_reliability(curves: Mapping[str, Sequence[Bin]], path: Path) -> Path:
             said, right, s=[8 + 250 * part.swipes / total for part in bins], color=BLUE, alpha=0.6, linewidths=0
         )
         one.set(xlabel="probability given", xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
-        one.set_title(f"{name}: {total:,} swipes, error {calibration_error(bins):.1f} %")
+        one.set_title(f"{name}: {total:,} swipes, error {calibration_error(bins):.1f} %", fontsize=10)
     axes[0].set_ylabel("share right")
     figure.savefig(path, dpi=150)
     return path

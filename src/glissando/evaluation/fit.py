@@ -2,7 +2,7 @@
 
 With the two non-linear constants fixed (length exponent, frequency floor) the score is linear in the rest, so the
 softmax over a beam is a conditional logit: convex, solved by a few Newton steps. Its scale is the temperature, so
-the probabilities come out calibrated. The non-linear two are tried on a grid.
+the probabilities come out calibrated. The non-linear two are found on a grid, whose costs have one valley.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from glissando.scoring import Scoring
 
 EXPONENTS = tuple(0.1 * step for step in range(-2, 11))
 FLOORS = (0.0, 30.0, 45.0, 60.0, 75.0, 90.0)
+START = (8, 3)  # in the grid of the two: an exponent of 0.6 and a floor of 60, where English lies
 RIDGE = 1e-4  # on standardised weights: keeps a constant column from running away
 STEPS = 30
 TERMS = ("frequency_weight", "length_bonus", "location_weight", "shape_weight")
@@ -31,14 +32,25 @@ def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool 
         scoring: keeps its pruning constants.
         geometric: whether location and shape may count.
     """
-    best, least = scoring, np.inf
-    for exponent in EXPONENTS:
-        for floor in FLOORS:
-            shape = replace(scoring, length_exponent=exponent, frequency_floor=floor)
-            found, cost = _fit_linear(beams, shape, geometric)
-            if cost < least:
-                best, least = found, cost
-    return best
+    tried: dict[tuple[int, int], tuple[Scoring, float]] = {}
+
+    def cost(place: tuple[int, int]) -> float:
+        if place not in tried:
+            shape = replace(scoring, length_exponent=EXPONENTS[place[0]], frequency_floor=FLOORS[place[1]])
+            tried[place] = _fit_linear(beams, shape, geometric)
+        return tried[place][1]
+
+    best, here = START, None
+    while best != here:  # down the grid, from neighbour to neighbour
+        here = best
+        best = min(_neighbours(here), key=cost)
+    return tried[best][0]
+
+
+def _neighbours(place: tuple[int, int]) -> list[tuple[int, int]]:
+    """A place on the grid and the up to eight around it, itself first."""
+    around = [(place[0] + i, place[1] + j) for i in (0, -1, 1) for j in (0, -1, 1)]
+    return [(i, j) for i, j in around if 0 <= i < len(EXPONENTS) and 0 <= j < len(FLOORS)]
 
 
 def fit_frequency_weight(beams: StoredBeams, scoring: Scoring) -> float:
