@@ -4,7 +4,7 @@
 #     runs/decoder.sh ENCODER.safetensors [DIRECTORY]          # the run's files; build/decoder by default
 #
 # Needs the swipes of GLISSANDO_DATA (docs/data.md), a GPU with Triton, and glissando[train].
-# Cost: about two minutes of one H200: embedder 20 s, negatives 10 s, decoder a minute; packing before it takes 15 s of
+# Cost, estimated: two minutes of one H200 (embedder 20 s, negatives 10 s, decoder a minute); packing before it takes 15 s of
 # one CPU core. Seeds fix the batches, not the last bits of a GPU's sums.
 # GRID=1 trains the report's 2 x 2 besides: four more minutes.
 set -euo pipefail

@@ -4,7 +4,7 @@
         --negatives negatives.npz --out build/grid [--set NAME=VALUE ...]
     python runs/decoder_grid.py --out build/grid --draw     # table and curves of what is there, no training
 
-Needs torch, numpy and safetensors alone; the picture needs matplotlib. Cost: 400 epochs of 29 steps, about four
+Needs torch, numpy and safetensors alone; the picture needs matplotlib. Cost, estimated: 400 epochs of 29 steps, four
 minutes of one H200. A run that is there already is left, so a call that was cut off goes on where it stopped.
 """
 
