@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from reference import spelled_log_probs
 
 from glissando.beam import greedy, search, search_batch
+from glissando.beam_kernel import _select
 from glissando.lexicon import Lexicon
 from glissando.trie import build_trie
 
@@ -128,3 +129,10 @@ def test_greedy_merges_repeats_and_drops_blanks():
     log_probs = np.log(np.full((1, 8, 4), 0.01))
     np.put_along_axis(log_probs, best[..., None], 0.0, axis=-1)
     assert greedy(log_probs)[0].tolist() == [0, 0, 1]
+
+
+@given(st.lists(st.sampled_from([-1e30, -5.0, -1.0, 0.0, 0.5, 2.0, 7.0]) | st.floats(-9, 9, width=32), min_size=1))
+def test_selecting_finds_what_sorting_would(values):
+    for place in {0, len(values) // 2, len(values) - 1}:
+        found = _select.py_func(np.array(values, dtype=np.float32), len(values), place)
+        assert found == np.sort(np.array(values, dtype=np.float32))[place]

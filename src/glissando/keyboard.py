@@ -122,23 +122,23 @@ class Keyboard:
         """
         found = hypotheses.nodes[row] >= 0
         nodes, log_probs = hypotheses.nodes[row][found], hypotheses.log_probs[row][found]
-        counts = self.trie.endings[nodes + 1] - self.trie.endings[nodes]  # surface forms that end at each node
+        starts = self.trie.endings[nodes]
+        counts = self.trie.endings[nodes + 1] - starts  # surface forms that end at each node
+        ends = np.cumsum(counts)
         owner = np.repeat(np.arange(len(nodes)), counts)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        words = self.trie.words[self.trie.endings[nodes][owner] + within]
+        words = self.trie.words[np.arange(len(owner)) + (starts - ends + counts)[owner]]
         frequency = self.lexicon.frequencies[words]
         far = None if distances is None else distances[row][found][owner]
-        scores = score_words(log_probs[owner], self.trie.depths[nodes][owner], frequency, self.scoring, far)
+        evidence = log_probs[owner]
+        scores = score_words(evidence, self.trie.depths[nodes][owner], frequency, self.scoring, far)
         shares = softmax(scores, self.scoring.temperature)
         best = np.lexsort((-frequency.astype(int), -scores))[: max(k, 0)]  # below the floor the byte still decides
-        surfaces = [self.lexicon.words[words[i]] for i in best]
+        surfaces = [self.lexicon.words[word] for word in words[best].tolist()]
+        columns = (column[best].tolist() for column in (scores, evidence, shares, frequency))
         return [
-            Candidate(
-                surface, float(scores[i]), float(log_probs[owner[i]]), float(shares[i]),
-                surface.translate(self._typing), int(frequency[i]),
-            )
-            for surface, i in zip(surfaces, best, strict=True)
-        ]  # fmt: skip
+            Candidate(surface, score, log_prob, share, surface.translate(self._typing), byte)
+            for surface, score, log_prob, share, byte in zip(surfaces, *columns, strict=True)
+        ]
 
     @cached_property
     def ruler(self) -> Ruler:

@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from glissando.native import njit
 from glissando.walk import Weights, gap, letter_distances, walk
 
 
@@ -33,11 +33,21 @@ def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
 
     Shape: [any, 2 or more] -> [count, same] float32.
     """
-    last = len(trace) - 1
-    along = np.zeros(last + 1)
+    path = np.empty((count, trace.shape[1]), dtype=np.float32)
+    write_evenly(trace, np.empty(len(trace)), path)
+    return path
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def write_evenly(trace: np.ndarray, along: np.ndarray, path: np.ndarray) -> None:
+    """As ``resample_evenly``, written to ``path``; nothing is allocated.
+
+    Shape: trace [m, 2+], along [m] float64 to work in, path [count, 2+] float32.
+    """
+    last, count = len(trace) - 1, len(path)
+    along[0] = 0.0
     for i in range(1, last + 1):
         along[i] = along[i - 1] + gap(trace[i], trace[i - 1])
-    path = np.empty((count, trace.shape[1]), dtype=np.float32)
     left = 0
     for i in range(count - 1):
         target = along[last] * i / (count - 1)
@@ -48,15 +58,22 @@ def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
         share = (target - along[left]) / step if step > 0 else 0.0
         for column in range(trace.shape[1]):  # one by one: a row at a time would make three arrays
             path[i, column] = trace[left, column] * (1 - share) + trace[right, column] * share
-    path[count - 1] = trace[last]  # with its time: a finger may rest there
-    return path
+    for column in range(trace.shape[1]):
+        path[count - 1, column] = trace[last, column]  # with its time: a finger may rest there
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def normalise(path: np.ndarray) -> np.ndarray:
     """Centre a path and scale the longer side of its bounding box to 1; a point stays one. Shape: [n, 2+] -> [2 n]."""
+    shape = np.empty(2 * len(path), dtype=np.float32)
+    write_normalised(path, shape)
+    return shape
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def write_normalised(path: np.ndarray, shape: np.ndarray) -> None:
+    """As ``normalise``, written to ``shape``; nothing is allocated. Shape: path [n, 2+], shape [2 n] float32."""
     n = len(path)
-    shape = np.empty(2 * n, dtype=np.float32)
     size = np.float32(0)
     for axis in range(2):
         low, high, total = path[0, axis], path[0, axis], np.float32(0)
@@ -69,7 +86,6 @@ def normalise(path: np.ndarray) -> np.ndarray:
     scale = 1 / size if size > 1e-6 else np.float32(0)
     for i in range(2 * n):
         shape[i] *= scale
-    return shape
 
 
 @njit(cache=True, nogil=True)
@@ -90,13 +106,19 @@ def word_shape(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count
     Shape: [m] letters -> [2 * count] float32.
     """
     line = np.empty((len(word), 2), dtype=np.float32)
+    write_polyline(word, keys, key_starts, line)
+    return normalise(resample_evenly(line, count))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def write_polyline(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, line: np.ndarray) -> None:
+    """Write the keys a word passes; nothing is allocated. Shape: word [m], line [m, 2] float32."""
     for i in range(len(word)):
         key = key_starts[word[i]]
         for other in range(key + 1, key_starts[word[i] + 1]):
             if i > 0 and gap(keys[other], line[i - 1]) < gap(keys[key], line[i - 1]):
                 key = other
-        line[i] = keys[key]
-    return normalise(resample_evenly(line, count))
+        line[i, 0], line[i, 1] = keys[key, 0], keys[key, 1]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

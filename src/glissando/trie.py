@@ -7,14 +7,16 @@ finds them. Words that are typed alike ("its", "it's") end at the same node.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-import numba
 import numpy as np
 
 from glissando.cache import cache_directory, load_arrays, save_arrays
 from glissando.errors import LexiconError
 from glissando.lexicon import Lexicon
+from glissando.native import address, njit
 
 MAX_DEPTH = 255  # depths are stored as bytes
 
@@ -49,6 +51,24 @@ class Trie:
         """Bytes the arrays take."""
         arrays = (self.children, self.labels, self.depths, self.parents, self.endings, self.words)
         return sum(array.nbytes for array in arrays)
+
+    @cached_property
+    def addresses(self) -> tuple[int, ...]:
+        """Where children, labels and endings are, for the compiled search."""
+        return self._addresses({"children": np.int32, "labels": np.uint8, "endings": np.int32})
+
+    @cached_property
+    def ancestry_addresses(self) -> tuple[int, ...]:
+        """Where parents, labels and depths are, for the compiled geometry."""
+        return self._addresses({"parents": np.int32, "labels": np.uint8, "depths": np.uint8})
+
+    def _addresses(self, kinds: Mapping[str, type[np.generic]]) -> tuple[int, ...]:
+        """Where some arrays are, checked: compiled code would read anything."""
+        for name, kind in kinds.items():
+            array = getattr(self, name)
+            if array.dtype != kind or not array.flags.c_contiguous:
+                raise LexiconError(f"a trie's {name} must be contiguous {kind.__name__}, got {array.dtype}")
+        return tuple(address(getattr(self, name)) for name in kinds)
 
     def find(self, typed: str) -> int:
         """The node that a string of letters leads to, or -1."""
@@ -112,7 +132,7 @@ def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.nd
     }
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _insert(labels, offsets, words):  # type: ignore[no-untyped-def]
     """Insert words one by one into a trie of linked children; returns its arrays and each word's node."""
     capacity = len(labels) + 1
@@ -138,7 +158,7 @@ def _insert(labels, offsets, words):  # type: ignore[no-untyped-def]
     return first[:count], sibling[:count], label[:count], end
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _number_breadth_first(first, sibling, label):  # type: ignore[no-untyped-def]
     """Renumber nodes breadth first: offsets of the children, labels, and each old node's new number."""
     nodes = len(first)
@@ -161,7 +181,7 @@ def _number_breadth_first(first, sibling, label):  # type: ignore[no-untyped-def
     return children, renumbered, node_of
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _ancestry(children):  # type: ignore[no-untyped-def]
     """Depth and parent of every node. Shape: [M + 1] -> [M] uint8, [M] int32."""
     depths = np.zeros(len(children) - 1, np.uint8)

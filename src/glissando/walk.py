@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from glissando.native import njit
 
 MAX_SPEED = 3.0  # times the mean; a jump between two samples says no more than a fast stroke
 FAR = np.float32(1e9)  # a cost no walk takes; finite, so that fastmath may reorder
@@ -58,30 +59,49 @@ def cost_tables(
 @njit(cache=True, nogil=True, fastmath=True)
 def visit_costs(path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, weights: Weights) -> np.ndarray:
     """What passing a letter at a point costs: its distance, and the finger's haste there. Shape: [A, n] float32."""
+    visits = np.empty((len(key_starts) - 1, len(path)), dtype=np.float32)
+    write_visit_costs(path, keys, key_starts, weights, visits)
+    return visits
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def write_visit_costs(
+    path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, weights: Weights, visits: np.ndarray
+) -> None:
+    """As ``visit_costs``, written to ``visits``; nothing is allocated. Shape: visits [A, n] float32."""
     n = len(path)
-    visits = np.empty((len(key_starts) - 1, n), dtype=np.float32)
     frame = max(path[n - 1, 2] - path[0, 2], np.float32(1e-3)) / (n - 1)  # ms per point at the mean speed
     for i in range(n):
         before, after = max(i - 1, 0), min(i + 1, n - 1)
         speed = frame * (after - before) / max(path[after, 2] - path[before, 2], np.float32(1e-3))
-        visits[:, i] = letter_distances(path[i], keys, key_starts) + weights.haste * min(speed, MAX_SPEED)
-    return visits
+        haste = weights.haste * min(speed, MAX_SPEED)
+        for letter in range(len(visits)):
+            distance = FAR
+            for key in range(key_starts[letter], key_starts[letter + 1]):
+                distance = min(distance, gap(path[i], keys[key]))
+            visits[letter, i] = distance + haste
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def path_headings(path: np.ndarray) -> np.ndarray:
     """The direction in which a swipe passes each of its points, of length 1. Shape: [n, 2+] -> [2, n] float32."""
+    headings = np.empty((2, len(path)), dtype=np.float32)
+    write_headings(path, headings)
+    return headings
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def write_headings(path: np.ndarray, headings: np.ndarray) -> None:
+    """As ``path_headings``, written to ``headings``; nothing is allocated. Shape: headings [2, n] float32."""
     n = len(path)
-    headings = np.empty((2, n), dtype=np.float32)
     for i in range(n):
         before, after = max(i - 1, 0), min(i + 1, n - 1)
         norm = max(gap(path[after], path[before]), 1e-9)
         headings[0, i] = (path[after, 0] - path[before, 0]) / norm
         headings[1, i] = (path[after, 1] - path[before, 1]) / norm
-    return headings
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def stretch_costs(
     path: np.ndarray,
     headings: np.ndarray,
@@ -143,9 +163,15 @@ def walk(word: np.ndarray, visits: np.ndarray, strays: np.ndarray) -> float:
     Returns:
         The mean cost of the letters plus the mean cost of the points.
     """
+    return walk_within(word, visits, strays, np.empty(visits.shape[1], dtype=np.float32))
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def walk_within(word: np.ndarray, visits: np.ndarray, strays: np.ndarray, cost: np.ndarray) -> float:
+    """As ``walk``, with ``cost`` as room to work in; nothing is allocated. Shape: cost [n] float32."""
     m, n = len(word), visits.shape[1]
     share = np.float32(m / n)  # of a point; all is divided by m in the end
-    cost = np.empty(n, dtype=np.float32)  # of the cheapest walk that has passed the letters so far, up to each point
+    # cost: of the cheapest walk that has passed the letters so far, up to each point
     stretch = strays[word[0], word[min(1, m - 1)]]
     spent = np.float32(0)
     for i in range(n):
@@ -161,7 +187,7 @@ def walk(word: np.ndarray, visits: np.ndarray, strays: np.ndarray) -> float:
     return cost[n - 1] / m
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def gap(a: np.ndarray, b: np.ndarray) -> float:
     """Distance of two points. Shape: [2+], [2+]."""
     dx, dy = a[0] - b[0], a[1] - b[1]

@@ -42,9 +42,9 @@ class Words(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
-        if not -len(self) <= index < len(self):
+        start = index if index >= 0 else index + len(self)
+        if not 0 <= start < len(self):
             raise IndexError(f"word {index} of {len(self)}")
-        start = index % len(self)
         return self.text[self.offsets[start] : self.offsets[start + 1]].decode()
 
     def __iter__(self) -> Iterator[str]:

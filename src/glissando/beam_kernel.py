@@ -1,0 +1,216 @@
+"""The compiled beam search.
+
+Each hypothesis is a trie node with two log-probabilities: that the frames so far spell its prefix and end in
+blank, and that they end in its last letter. A node is reached from its one parent and from itself alone, so
+hypotheses merge without a sort: a small hash of the beam's nodes finds the only possible partner.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glissando.native import Kernel, njit
+
+if TYPE_CHECKING:
+    import numba
+
+IMPOSSIBLE = np.float32(-1e30)  # log of zero, finite so that differences stay numbers
+
+
+@njit(cache=True)
+def room_sizes(width, classes):  # type: ignore[no-untyped-def]
+    """How many integers and floats a search needs as room: ``_search`` says what for."""
+    slots = 1
+    while slots < 4 * width:
+        slots *= 2
+    return 3 * width * classes + 2 * slots, 4 * width * classes + 2 * width
+
+
+@njit(cache=True, inline="always")
+def _add(a, b):  # type: ignore[no-untyped-def]
+    """log(exp a + exp b)."""
+    high, low = (a, b) if a > b else (b, a)
+    gap = low - high
+    return high + np.log1p(np.exp(gap)) if gap > np.float32(-16) else high
+
+
+@njit(cache=True, parallel=True, nogil=True)
+def search_rows(emissions, children, labels, endings, weights, bonus, sure, nodes, found):  # type: ignore[no-untyped-def]
+    """Search many swipes on all cores. Shape: emissions [B, T, L + 1], nodes and found [B, W]."""
+    for row in numba.prange(len(emissions)):
+        ints, floats = room_sizes(nodes.shape[1], emissions.shape[2])
+        room, scores = np.empty(ints, np.int32), np.empty(floats, np.float32)
+        _search(emissions[row], children, labels, endings, weights, bonus, sure, room, scores, nodes[row], found[row])
+
+
+def search_one(  # type: ignore[no-untyped-def]
+    emissions, frames, classes, children, labels, endings, size, weights, depths, bonus, sure,
+    ints, int_count, floats, float_count, nodes, found, width,
+):  # fmt: skip
+    """The search of one swipe over addresses, for ``Kernel``."""
+    _search(
+        numba.carray(emissions, (frames, classes)), numba.carray(children, (size + 1,)),
+        numba.carray(labels, (size,)), numba.carray(endings, (size + 1,)), numba.carray(weights, (depths,)),
+        bonus, sure, numba.carray(ints, (int_count,)), numba.carray(floats, (float_count,)),
+        numba.carray(nodes, (width,)), numba.carray(found, (width,)),
+    )  # fmt: skip
+
+
+SEARCH = Kernel(
+    __name__,
+    "search_one",
+    (
+        "float32*", "int64", "int64", "int32*", "uint8*", "int32*", "int64", "float32*", "int64", "float32", "float32",
+        "int32*", "int64", "float32*", "int64", "int32*", "float32*", "int64",
+    ),
+)  # fmt: skip
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _search(emissions, children, labels, endings, weights, bonus, sure, ints, floats, nodes, found):  # type: ignore[no-untyped-def]
+    """Run the beam over one swipe's frames and write its words into ``nodes`` and ``found``.
+
+    It allocates nothing, so that a ``Kernel`` can be made of it: ``ints`` and ``floats`` are room to work in.
+    """
+    width = len(nodes)
+    blank_class = emissions.shape[1] - 1
+    capacity = width * (blank_class + 1)
+    # The beam: node, its label and depth, log-probability ending in blank and in the letter.
+    node, label, depth = ints[:capacity], ints[capacity : 2 * capacity], ints[2 * capacity : 3 * capacity]
+    slots = (len(ints) - 3 * capacity) // 2
+    table_node, table_slot = ints[3 * capacity : 3 * capacity + slots], ints[3 * capacity + slots :]
+    in_blank, in_letter = floats[:capacity], floats[capacity : 2 * capacity]
+    rank, spare = floats[2 * capacity : 3 * capacity], floats[3 * capacity :]
+    node[0], label[0], depth[0] = 0, 255, 0
+    in_blank[0], in_letter[0] = 0.0, IMPOSSIBLE
+    size = 1
+    for t in range(len(emissions)):
+        frame = emissions[t]
+        if frame[blank_class] > sure:
+            _wait(frame, size, label, depth, in_blank, in_letter)
+            continue
+        size = _extend(
+            frame, children, labels, weights, bonus, width, size,
+            node, label, depth, in_blank, in_letter, rank, table_node, table_slot, spare,
+        )  # fmt: skip
+        if size > width:
+            size = _prune(width, size, node, label, depth, in_blank, in_letter, rank, spare)
+    count = 0
+    for i in range(size):
+        if endings[node[i] + 1] > endings[node[i]]:
+            nodes[count] = node[i]
+            found[count] = _add(in_blank[i], in_letter[i])
+            count += 1
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _wait(frame, size, label, depth, in_blank, in_letter):  # type: ignore[no-untyped-def]
+    """Let a frame pass that is blank for sure, or goes on with the letter before it."""
+    blank = frame[len(frame) - 1]
+    for i in range(size):
+        in_blank[i] = _add(in_blank[i], in_letter[i]) + blank
+        in_letter[i] = in_letter[i] + frame[label[i]] if depth[i] > 0 else IMPOSSIBLE
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _extend(  # type: ignore[no-untyped-def]
+    frame, children, labels, weights, bonus, width, size,
+    node, label, depth, in_blank, in_letter, rank, table_node, table_slot, spare,
+):  # fmt: skip
+    """Advance every hypothesis by one frame, in place, new ones appended; returns how many there are."""
+    blank = frame[len(frame) - 1]
+    mask = len(table_node) - 1
+    table_node[:] = -1
+    total, ended = spare[:width], spare[width : 2 * width]
+    floor = np.float32(np.inf)
+    for i in range(size):
+        total[i] = _add(in_blank[i], in_letter[i])
+        ended[i] = in_blank[i]  # kept: only from a blank may the same letter come again
+        in_blank[i] = total[i] + blank
+        in_letter[i] = in_letter[i] + frame[label[i]] if depth[i] > 0 else IMPOSSIBLE
+        best = max(in_blank[i], in_letter[i])
+        floor = min(floor, best * weights[depth[i]] + bonus * depth[i])
+        at = (node[i] * 40503) & mask
+        while table_node[at] >= 0:
+            at = (at + 1) & mask
+        table_node[at] = node[i]
+        table_slot[at] = i
+    if size < width:
+        floor = np.float32(-np.inf)
+    filled = size
+    for i in range(size):
+        below = depth[i] + 1
+        weight, reward = weights[below], bonus * below
+        for child in range(children[node[i]], children[node[i] + 1]):
+            letter = labels[child]
+            reached = (ended[i] if letter == label[i] else total[i]) + frame[letter]
+            # A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
+            if reached * weight + reward < floor:
+                continue
+            at = (child * 40503) & mask
+            while table_node[at] >= 0 and table_node[at] != child:
+                at = (at + 1) & mask
+            if table_node[at] == child:
+                slot = table_slot[at]
+                in_letter[slot] = _add(in_letter[slot], reached)
+                continue
+            node[filled] = child
+            label[filled] = letter
+            depth[filled] = below
+            in_blank[filled] = IMPOSSIBLE
+            in_letter[filled] = reached
+            filled += 1
+    for i in range(filled):
+        rank[i] = max(in_blank[i], in_letter[i]) * weights[depth[i]] + bonus * depth[i]
+    return filled
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _prune(width, size, node, label, depth, in_blank, in_letter, rank, spare):  # type: ignore[no-untyped-def]
+    """Keep the ``width`` hypotheses of the highest rank, in place."""
+    for i in range(size):
+        spare[i] = rank[i]
+    threshold = _select(spare, size, size - width)
+    kept = 0
+    room = width
+    for i in range(size):
+        if rank[i] > threshold:
+            room -= 1
+    for i in range(size):
+        equal = rank[i] == threshold
+        if rank[i] > threshold or (equal and room > 0):
+            room -= equal
+            node[kept] = node[i]
+            label[kept] = label[i]
+            depth[kept] = depth[i]
+            in_blank[kept] = in_blank[i]
+            in_letter[kept] = in_letter[i]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+def _select(values, count, place):  # type: ignore[no-untyped-def]
+    """The number that sorting the first ``count`` would put at ``place`` (Hoare's quickselect); it moves them about."""
+    low, high = 0, count - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if place <= right:
+            high = right
+        elif place >= left:
+            low = left
+        else:
+            break
+    return values[place]
