@@ -1,7 +1,8 @@
 """Encoder against encoder + decoder on the same swipes, each with constants of its own, and the decoder's constants.
 
     glissando export onnx run/decoder.safetensors src/glissando/assets/weights/decoder.onnx
-    python runs/decoder.py [--data DIR] [--weights FILE] [--decoder FILE] [--holdout 0.1] [--holdout-seed 0] [--write]
+    python runs/decoder_compare.py [--data DIR] [--weights FILE] [--decoder FILE] [--holdout 0.1] [--holdout-seed 0]
+                                   [--write]
 
 The first line packages a trained decoder. The second fits pruning (recall of the beam) and scoring (cross-entropy) of
 both methods to how_we_swipe_val and compares them there, then with each half of val's people ranked by the other half's
@@ -12,13 +13,12 @@ into the package. Cost: five minutes on two cores.
 
 import argparse
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scoring import ASSETS, PRUNING, calibration_error, tops
-from tables import half_of_the_people
+from scoring import ASSETS, PRUNING, calibration_error
+from sets import arguments, half_of_the_people, tops, word_list
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets
@@ -29,7 +29,7 @@ from glissando.scoring import Scoring
 from glissando.train.holdout import held_out
 from glissando.weights import load_weights
 
-EXPONENTS, BONUSES = (0.2, 0.3, 0.42, 0.55), (0.8, 1.04, 1.3)  # of pruning, around PRUNING
+EXPONENTS, BONUSES = (-0.1, 0.0, 0.1, 0.2, 0.3, 0.42), (0.3, 0.55, 0.8, 1.04, 1.3)  # of pruning
 
 
 def encode(data: Path, swipes: list, options: EvaluationOptions) -> TuningSet:
@@ -67,7 +67,7 @@ def compare(name: str, before: np.ndarray, after: np.ndarray) -> None:
 def main(chosen: argparse.Namespace) -> None:
     """Fit, compare, and write if asked."""
     base = EvaluationOptions(
-        lexicon=chosen.data / "wordlists" / "en_wordlist.combined.gz", add_targets=True, max_key_distance=2.0,
+        lexicon=word_list(chosen.data, "val"), add_targets=True, max_key_distance=2.0,
         weights=chosen.weights, decoder=chosen.decoder,
     )  # fmt: skip
     methods = [replace(base, method="encoder"), replace(base, method="decoder")]
@@ -98,15 +98,14 @@ def main(chosen: argparse.Namespace) -> None:
         source = (
             f"conditional logit on how_we_swipe_val ({len(val):,} swipes), AOSP English list and targets, encoder "
             f"{load_weights(chosen.weights).card['sha256'][:12]}, decoder "
-            f"{load_weights(chosen.decoder).card['sha256'][:12]}; runs/decoder.py"
+            f"{load_weights(chosen.decoder).card['sha256'][:12]}; runs/decoder_compare.py"
         )
         data = {"scoring": fitted[1].to_dict(), "provenance": source}
         (ASSETS / "en-decoder.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("GLISSANDO_DATA") or "../shared/data"))
+    parser = arguments(__doc__)
     parser.add_argument("--weights", default="encoder")
     parser.add_argument("--decoder", default="decoder")
     parser.add_argument("--holdout", type=float, default=0.1)
