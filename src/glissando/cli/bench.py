@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from glissando.evaluation.bench import Benchmark
+    from glissando.evaluation.profile import Profile
     from glissando.gesture import Gesture
+    from glissando.keyboard import Keyboard
     from glissando.layout import Layout
 
 
@@ -26,13 +29,29 @@ def bench(
     weights: Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file.")] = "encoder",
     beam: Annotated[int, typer.Option(min=1, max=10_000, help="Hypotheses the beam keeps.")] = 100,
     count: Annotated[int, typer.Option(min=1, help="Swipes to time.")] = 500,
+    runtime: Annotated[
+        list[str] | None,
+        typer.Option(help="onnxruntime, executorch, torch, torch.compile; by default those that are installed."),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="The encoder's .safetensors; without it other runtimes get untrained weights.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw latency by beam width and by words to this .png and .svg.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Time every step of decoding on one thread, and our beam beside flashlight-text's on the same emissions.
+    """Time decoding on one thread: every step, every runtime, and our beam beside flashlight-text's.
+
+    The first table has the steps of one swipe after another. The second is the report's profile of a device, for this
+    machine: size, the networks' forwards and whole swipes in each runtime, in turns so that ratios are fair; then a
+    fresh process's way to its first word, and its memory.
 
     **Examples**
 
         glissando bench
+
+        glissando bench --runtime onnxruntime --plot latency.png
 
         glissando bench --swipes how_we_swipe_val.jsonl.gz --lexicon en_wordlist.combined.gz --json
     """
@@ -48,10 +67,58 @@ def bench(
     keyboard = load(found, language, lexicon=listed, weights=weights, width=beam)
     with bar("decoding") as progress:
         result = benchmark(keyboard, gestures, words, progress)
+    again = {"language": language, "lexicon": lexicon and str(lexicon), "weights": weights, "width": beam}
+    profile = _profile(keyboard, gestures, runtime, checkpoint, {"layout": layout, **again})
+    if plot:
+        _draw(keyboard, gestures, plot)
     if as_json:
-        print(json.dumps(result.to_dict(), indent=2))
+        print(json.dumps({**result.to_dict(), "profile": profile.to_dict()}, indent=2))
     else:
         _print_table(result)
+        _print_profile(profile)
+
+
+def _profile(
+    keyboard: Keyboard,
+    gestures: Sequence[Gesture],
+    runtimes: list[str] | None,
+    checkpoint: Path | None,
+    again: dict[str, Any],
+) -> Profile:
+    """Time the runtimes that were asked for, and a fresh process."""
+    from glissando.cli.progress import bar
+    from glissando.errors import GlissandoError
+    from glissando.evaluation.profile import RUNS, Profile, cold_start, race
+
+    known = ("onnxruntime", "executorch", "torch", "torch.compile")
+    wanted = [name for name in known if name in (runtimes or known)]
+    unknown = set(runtimes or ()) - set(known)
+    if unknown:
+        raise GlissandoError(f"no runtime {min(unknown)!r}; there are {', '.join(known)}")
+    keyboards, skipped = {"onnxruntime": keyboard}, {}
+    parameters = {"encoder": keyboard.encoder.weights.card.get("parameters", 0)}
+    megabytes = {"encoder.onnx": len(keyboard.encoder.weights.data) / 1e6}
+    if wanted != ["onnxruntime"]:
+        try:
+            from glissando.export.contenders import line_up
+        except ModuleNotFoundError as error:
+            skipped = {name: f"{error.name} is not installed" for name in wanted if name != "onnxruntime"}
+        else:
+            lined = line_up(keyboard, [name for name in wanted if name != "onnxruntime"], checkpoint)
+            keyboards, skipped = lined.keyboards, lined.skipped
+            parameters, megabytes = lined.parameters, lined.megabytes
+    with bar("runtimes") as progress:
+        latency = race(keyboards, gestures, runs=min(RUNS, len(gestures)), progress=progress)
+    return Profile(latency, skipped, parameters, megabytes, cold_start(again))
+
+
+def _draw(keyboard: Keyboard, gestures: Sequence[Gesture], plot: Path) -> None:
+    """Draw how long a swipe takes by beam width and by words."""
+    from glissando.evaluation.profile import sweep
+    from glissando.figures.latency import draw_latency
+
+    by_width, by_words = sweep(keyboard, gestures)
+    draw_latency(by_width, by_words, plot.with_suffix("") if plot.suffix in (".png", ".svg") else plot)
 
 
 def recorded(file: Path, layout: Layout, count: int | None) -> tuple[list[Gesture], list[str]]:
@@ -116,3 +183,44 @@ def _print_table(result: Benchmark) -> None:
                 f"our search is {speedup:.1f} times as fast as flashlight-text's {name}; "
                 f"recall {result.recall:.1f} % against {recall:.1f} %"
             )
+
+
+def _print_profile(profile: Profile) -> None:
+    """The report's table of a device."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="one thread, p50 in ms, in turns", title_justify="left")
+    table.add_column("")
+    for name in profile.latency:
+        table.add_column(name, justify="right")
+    rows = {
+        "encoder": "encoder, forward",
+        "decoder": "decoder, forward",
+        "end_to_end": "end to end: resample, encoder, beam",
+        "corrected": "end to end with the decoder",
+        "decode": "decode: end to end, geometry, ranking",
+        "corrected_decode": "decode with the decoder",
+    }
+    for step, label in rows.items():
+        cells = []
+        for latency in profile.latency.values():
+            timing = getattr(latency, step)
+            share = f" ({timing.p50 / latency.encoder.p50:.2f} x)" if timing and step != "encoder" else ""
+            cells.append(f"{timing.p50:.3f}{share}" if timing else "-")
+        if any(cell != "-" for cell in cells):
+            table.add_row(label, *cells)
+    console = Console()
+    console.print(table)
+    console.print("x: of the bare encoder in the same runtime")
+    for name, count in profile.parameters.items():
+        files = [f"{file} {size:.2f} MB" for file, size in profile.megabytes.items() if file.startswith(name)]
+        console.print(f"{name}: {count:,} parameters, {', '.join(files)}")
+    for name, why in profile.skipped.items():
+        console.print(f"{name} was not timed: {why}")
+    if profile.cold_start:
+        start = profile.cold_start
+        console.print(
+            f"a fresh process: {start.seconds:.2f} s from import to first word, "
+            f"{start.megabytes:.0f} MB above the interpreter at its peak"
+        )

@@ -23,9 +23,9 @@ Runtime = TypeVar("Runtime", EncoderRuntime, DecoderRuntime)
 
 
 class Program:
-    """A ``.pte`` file in executorch's own runtime, on one thread."""
+    """A ``.pte`` file, or its bytes, in executorch's own runtime, on one thread."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, program: Path | bytes) -> None:
         with quiet():
             try:
                 from executorch.extension.pybindings import portable_lib
@@ -37,10 +37,11 @@ class Program:
             if portable_lib._threadpool_get_thread_count() != 1:
                 portable_lib._unsafe_reset_threadpool(1)  # unsafe while a program runs; none does yet
             try:
-                self._program = Runtime.get().load_program(Path(path))
+                self._program = Runtime.get().load_program(program)
                 self._method = self._program.load_method("forward")
             except RuntimeError as error:
-                raise WeightsError(f"{path} is not a program executorch can run: {error}") from None
+                name = program if isinstance(program, Path) else "what was given"
+                raise WeightsError(f"{name} is not a program executorch can run: {error}") from None
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         """Run the program on one swipe."""

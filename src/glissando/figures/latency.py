@@ -1,0 +1,36 @@
+"""How long a swipe takes, by the width of the beam and by the size of the lexicon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from glissando.evaluation.bench import Timing
+from glissando.figures.style import COLOURS, INK, bare, figure, save
+
+
+def draw_latency(by_width: Mapping[int, Timing], by_words: Mapping[int, Timing], path: Path) -> list[Path]:
+    """Draw the medians, and the 95th percentiles as a shade, to PNG and SVG.
+
+    Args:
+        by_width: hypotheses the beam keeps to milliseconds.
+        by_words: words of the lexicon to milliseconds.
+        path: the file, without a suffix.
+    """
+    made = figure(7.2, 2.8)
+    axes = made.subplots(1, 2, sharey=True)
+    labels = ("hypotheses the beam keeps", "words in the lexicon")
+    for one, timings, label in zip(axes, (by_width, by_words), labels, strict=True):
+        numbers = sorted(timings)
+        middle, high = ([getattr(timings[number], name) for number in numbers] for name in ("p50", "p95"))
+        one.fill_between(numbers, middle, high, color=COLOURS[0], alpha=0.15, linewidth=0, label="up to p95")
+        one.plot(numbers, middle, "o-", color=COLOURS[0], markersize=4, linewidth=1.6, label="p50")
+        one.set_xscale("log")
+        one.set_xticks(numbers, [f"{number:,}" for number in numbers], rotation=30)
+        one.minorticks_off()
+        one.set_xlabel(label, color=INK)
+        one.set_ylim(bottom=0)
+        bare(one)
+    axes[0].set_ylabel("ms per swipe, one thread", color=INK)
+    axes[0].legend(loc="upper left", frameon=False, fontsize=8)
+    return save(made, path)
