@@ -96,17 +96,21 @@ def resample(gesture: Gesture, points: int = PATH_POINTS) -> np.ndarray:
     """
     t = gesture.t - gesture.t[0]
     frames = max(2, round(t[-1] / FRAME_MS) + 1)  # samples at 60 Hz
-    where = np.linspace(0.0, frames - 1.0, points)  # in units of those samples
-    before = np.minimum(np.floor(where), frames - 2)
+    where = np.arange(points) * ((frames - 1.0) / max(points - 1, 1))  # in units of those samples
+    where[1:][-1:] = frames - 1.0  # rounding aside
+    sample = np.empty((2, points))
+    before = np.minimum(np.floor(where), frames - 2, out=sample[0])
+    np.add(before, 1, out=sample[1])
     weight = where - before
-    sample = np.stack([before, before + 1])  # [2, points]
+    rest = 1 - weight
     instant = sample * (t[-1] / (frames - 1))
     instant[sample == frames - 1] = t[-1]  # rounding aside, the end
-    path = np.empty((2, points))
+    path = np.empty((2, points), dtype=np.float32)
     for axis, values in enumerate((gesture.x, gesture.y)):
         first, second = np.interp(instant, t, values)
-        path[axis] = first * (1 - weight) + second * weight
-    return np.clip(path, 0, 1).astype(np.float32)
+        # A float64 a hair outside the square may round to a float32 on its edge, never beyond: clip either way.
+        path[axis] = np.minimum(np.maximum(first * rest + second * weight, 0), 1)
+    return path
 
 
 def resample_batch(gestures: Sequence[Gesture], points: int = PATH_POINTS) -> np.ndarray:

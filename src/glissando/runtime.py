@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,15 +56,10 @@ class EncoderRuntime:
         Returns:
             Emissions with B, T and K as above.
         """
-        batch, count = len(paths), len(keys)
-        room = INPUTS["layout_mask"][0]
-        padded = np.zeros((batch, room, 2), dtype=np.float32)
-        padded[:, :count] = keys
-        mask = np.zeros((batch, room), dtype=bool)
-        mask[:, :count] = True
+        padded, mask = _padded(len(paths), np.asarray(keys, dtype=np.float32).tobytes())
         feed = {"features": np.ascontiguousarray(paths, dtype=np.float32), "layout_keys": padded, "layout_mask": mask}
         log_probs, coefficients, gate = self.session.run(OUTPUTS, feed)
-        real = np.concatenate([log_probs[..., :count], log_probs[..., -1:]], axis=-1)  # [B, T, K + 1]
+        real = np.concatenate([log_probs[..., : len(keys)], log_probs[..., -1:]], axis=-1)  # [B, T, K + 1]
         return Emissions(real, coefficients, gate)
 
 
@@ -104,6 +100,16 @@ class DecoderRuntime:
         (found,) = self.session.run(CORRECTED, feed)
         corrected = found if columns is None else np.take(found, np.argsort(columns), axis=-1)
         return Emissions(corrected, emissions.coefficients, emissions.gate)
+
+
+@lru_cache(maxsize=8)
+def _padded(batch: int, centres: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """A layout as the graph takes it. Shape: [K, 2] float32 as bytes -> keys [B, 64, 2], mask [B, 64]."""
+    keys = np.frombuffer(centres, dtype=np.float32).reshape(-1, 2)
+    room = INPUTS["layout_mask"][0]
+    padded, mask = np.zeros((batch, room, 2), dtype=np.float32), np.zeros((batch, room), dtype=bool)
+    padded[:, : len(keys)], mask[:, : len(keys)] = keys, True
+    return padded, mask
 
 
 def _session(weights: Weights, threads: int) -> Any:
