@@ -16,6 +16,7 @@ from glissando.train.augment import (
     scale_x,
     scale_y,
     shear,
+    sway,
     translate,
 )
 from glissando.train.batches import Batch, layout_tensors
@@ -219,3 +220,24 @@ def test_reversal_turns_path_and_word_around_by_hand():
 def test_impossible_ranges_are_refused(setting):
     with pytest.raises(TrainingError, match=next(iter(setting))):
         AugmentConfig(**setting)
+
+
+def test_a_sway_moves_the_path_off_its_keys_by_key_sizes():
+    batch = make_batch(20_000, padded=6)
+    off = {"x_scale": (1.0, 1.0), "y_scale": (1.0, 1.0), "shear": (0.0, 0.0), "upright": 1.0, "translate": False}
+    keys = 2 * batch.keys[0, 0, 2:]  # width and height
+    shifts = sample_parameters(batch, AugmentConfig(**off, sway=(0.2, 0.0)), torch.Generator().manual_seed(0)).sway
+    moved = sway(batch.path, batch.keys, batch.mask, shifts) - batch.path
+    assert torch.allclose(moved, moved[..., :1].expand_as(moved), atol=1e-6)  # all points alike
+    assert torch.allclose(moved[..., 0].std(0), 0.2 * keys, rtol=0.03)
+    waves = sample_parameters(batch, AugmentConfig(**off, sway=(0.0, 0.1)), torch.Generator().manual_seed(0)).sway
+    moved = sway(batch.path, batch.keys, batch.mask, waves) - batch.path
+    assert torch.allclose(moved.square().mean((0, 2)).sqrt(), 0.1 * keys, rtol=0.05)
+    steps = moved.diff(dim=2).abs().amax()
+    assert steps < 0.25 * moved.abs().amax()  # slow: no point is thrown away from the one before it
+
+
+@pytest.mark.parametrize("bad", [(-0.1, 0.0), (0.0, float("nan"))])
+def test_a_sway_is_two_sizes(bad):
+    with pytest.raises(TrainingError, match="sway"):
+        AugmentConfig(sway=bad)
