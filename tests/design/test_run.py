@@ -42,7 +42,7 @@ def test_a_search_leaves_a_layout_that_loads_its_picture_and_its_account(request
     assert sorted(layout.letters) == list(ALPHABET)
     assert (request_.out / "layout.svg").read_text().startswith("<svg")
     account = json.loads((request_.out / "search.json").read_text())
-    assert account["cost"] == pytest.approx(account["clarity"] + 4 * account["travel"])
+    assert account["cost"] == pytest.approx(account["clarity"] + QUICK.dial * account["travel"])
     assert set(account["peers"]) == {"kasroz", "clearflow"}
     assert set(account["upright"]) == {"found", "kasroz", "clearflow"}
     assert account["tally"]["rounds"] == 2
@@ -81,7 +81,7 @@ def test_from_qwerty_with_a_few_swaps(request_):
     assert len(moved) in (0, 2)
     assert not set(moved) & set("aeiou")
     assert "qwerty" in found.peers
-    assert found.best.total(4.0) <= found.peers["qwerty"].total(4.0) + 1e-4
+    assert found.best.total(QUICK.dial) <= found.peers["qwerty"].total(QUICK.dial) + 1e-4
 
 
 def test_what_cannot_be_searched(request_):
@@ -108,7 +108,7 @@ def test_two_processes_share_what_they_find(request_, tmp_path):
     assert account["tally"]["layouts"] == sum(state["tally"]["layouts"] for state in states)
     starts = {tuple(state["climbers"][0]["slots"]) for state in states}
     assert len(starts) == 2
-    best = min(one["clarity"] + 4 * one["travel"] for state in states for one in state["archive"]["best"])
+    best = min(one["clarity"] + QUICK.dial * one["travel"] for state in states for one in state["archive"]["best"])
     assert account["cost"] == pytest.approx(best, abs=1e-3)
 
 

@@ -32,7 +32,7 @@ CoverageOption = Annotated[
 LettersOption = Annotated[str | None, typer.Option(help="The letters that get keys; by default the language's.")]
 WeightsOption = Annotated[str, typer.Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
 TravelOption = Annotated[
-    float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 4.")
+    float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 4.5.")
 ]
 SettingsOption = Annotated[
     list[str] | None,

@@ -89,7 +89,7 @@ def summary(found: Designed, config: SearchConfig) -> list[str]:
         f"{tally.layouts:,} layouts judged on every word in {seconds:,.0f} s, {tally.layouts / seconds:,.0f} a second; "
         f"{tally.swipes:,} swipes read, {known:.1%} of the costs were known"
     )
-    lines.append(f"{found.layout.name}: {rows_of(found.layout)}")
+    lines.append(f"{found.layout.name}: {rows_of(found.layout)}; the first layout looked at cost {tally.began:.4f}")
     costs = {found.layout.name: found.best, **found.peers}
     lines += [f"  {name:12} cost {costs_of(one, config.dial)} per word, {config.view}" for name, one in costs.items()]
     read = ", ".join(f"{name} {clarity:.4f}" for name, clarity in found.upright.items())

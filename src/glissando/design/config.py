@@ -36,7 +36,7 @@ class SearchConfig:
         checkpoint_seconds: least time between checkpoints.
     """
 
-    dial: float = 4.0
+    dial: float = 4.5
     spread: float = 0.25
     climbers: int = 4
     swaps: int = 0

@@ -45,6 +45,7 @@ class Tally:
         swipes: words read by the encoder.
         lookups: costs of words asked for; what is not a swipe was remembered.
         seconds: time taken.
+        began: cost, by the dial asked for, of the layout that the first climber set off from.
     """
 
     rounds: int = 0
@@ -53,6 +54,7 @@ class Tally:
     swipes: int = 0
     lookups: int = 0
     seconds: float = 0.0
+    began: float | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Search:
     def round(self) -> bool:
         """Take one step with every climber, and say whether the best layout is a new one."""
         where = torch.tensor(self.party.slots(), device=self.world.device)
+        if self.tally.began is None:
+            self.tally.began = float(self.costs.of(where[:1]).total(self.config.dial))
         turn = self.tally.rounds * self.look + np.arange(self.look)
         numbers = self.order[turn % len(self.order)]  # [p] the swaps of this round
         chosen = torch.tensor(numbers, device=self.world.device)

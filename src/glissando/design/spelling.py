@@ -1,4 +1,7 @@
-"""The words of the search as numbers: which letters each is spelled with and how much it weighs."""
+"""The words of the search as numbers: which letters each is spelled with and how much it weighs.
+
+Words of one letter are left out: they are tapped, not swiped, on any layout.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Spelling:
         letters: [W, L] uint8 places in the alphabet; beyond a word's length its last letter again.
         lengths: [W] int64.
         weights: [W] float64 share of running text; they sum to 1.
-        coverage: share of the whole lexicon's running text.
+        coverage: share of the whole lexicon's running text, one-letter words aside.
         source: where the words come from.
     """
 
@@ -64,15 +67,17 @@ class Spelling:
         letters = frozenset(alphabet)
         mass = frequency(lexicon.frequencies)
         _check_typed(lexicon, letters, mass)
+        spelled = lexicon.spell(letters)
+        swiped = float(mass[[len(typed) != 1 for typed in spelled]].sum())
         merged: dict[str, float] = {}
-        for word, typed, weight in zip(lexicon.words, lexicon.spell(letters), mass.tolist(), strict=True):
-            if 0 < len(typed) <= LONGEST and _typeable(word, letters):
+        for word, typed, weight in zip(lexicon.words, spelled, mass.tolist(), strict=True):
+            if 1 < len(typed) <= LONGEST and _typeable(word, letters):
                 merged[typed] = merged.get(typed, 0.0) + weight
         ranked = sorted(merged.items(), key=lambda entry: (-entry[1], entry[0]))[: count or MOST_WORDS]
-        share = np.cumsum([weight for _, weight in ranked]) / mass.sum()
+        share = np.cumsum([weight for _, weight in ranked]) / swiped
         if coverage is not None:
             ranked = ranked[: int(np.searchsorted(share, coverage)) + 1]
-        return cls.from_weights(dict(ranked), alphabet, float(share[len(ranked) - 1]), lexicon.name)
+        return cls.from_weights(dict(ranked), alphabet, float(share[len(ranked) - 1]) if ranked else 0.0, lexicon.name)
 
     @classmethod
     def from_weights(
