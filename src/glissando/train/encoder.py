@@ -10,23 +10,20 @@ it stands) and, at the end, encoder.safetensors (what came out). On a machine wi
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
+from torch import Tensor
 
-from glissando.errors import GlissandoError, TrainingError
+from glissando.errors import GlissandoError
 from glissando.model.checkpoint import save_encoder
 from glissando.train.batches import Corpus
 from glissando.train.config import TrainConfig
-from glissando.train.journal import Clock, Journal, Report
-from glissando.train.state import load_state, save_state
+from glissando.train.journal import MEASURES, Report
+from glissando.train.run import Pace, Run, own_randomness, print_line
 from glissando.train.trainer import Trainer, prepare_backend, validate
 from glissando.train.world import World, join_world
 
@@ -106,155 +103,50 @@ def train_in(
     report: Report | None = None,
 ) -> dict[str, Any]:
     """Train as one of the processes of a world that is there already; see ``train_encoder``."""
-    with torch.random.fork_rng([world.device] if world.device.type == "cuda" else []):
+    with own_randomness(world):
         prepare_backend(config, world.device)
         corpus = Corpus.open(files.pack, config.model.frames)
         held_out = Corpus.open(files.val, config.model.frames) if files.val else None
-        run = _Run(Trainer(config, corpus, world), files, held_out, report)
+        run = Run(_EncoderLearner(Trainer(config, corpus, world), held_out), files.out, report)
         run.resume() if resume else run.begin()
         return run.go(until)
 
 
-class _Run:
-    """A trainer, its files, and where it stands."""
+class _EncoderLearner:
+    """A trainer as a run sees it: ``glissando.train.run.Learner``."""
 
-    def __init__(self, trainer: Trainer, files: Files, held_out: Corpus | None, report: Report | None) -> None:
-        self.trainer, self.files, self.held_out = trainer, files, held_out
-        self.config, self.world = trainer.config, trainer.world
-        self.clock = Clock(trainer.steps, self.config.max_seconds, self.world)
-        self.journal = Journal(files.metrics, self.world, self.config.log_every, report)
-        self.step = 0
-        self.saved = 0, 0.0  # step and second of the last checkpoint
+    kind: str = "encoder"
+    names: tuple[str, ...] = MEASURES
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What a checkpoint must share with the run that resumes it."""
-        return {"config": self.config.to_dict(), "corpus": self.trainer.corpus.digest}
+    def __init__(self, trainer: Trainer, held_out: Corpus | None) -> None:
+        self.trainer, self.held_out, self.world = trainer, held_out, trainer.world
+        config = trainer.config
+        pace = config.max_seconds, config.log_every, config.validate_every, config.checkpoint_seconds
+        self.pace = Pace(trainer.steps, trainer.order.steps_per_epoch, config.batch, *pace, config.snapshot_every)
+        self.identity = {"config": config.to_dict(), "corpus": trainer.corpus.digest}
+        self.since, self.step, self.restore = trainer.since, trainer.step, trainer.restore
 
-    def begin(self) -> None:
-        """Make the run's directory, unless a run is in it."""
-        if self.world.leads:
-            taken = [file for file in (self.files.config, self.files.checkpoint, self.files.encoder) if file.exists()]
-            if taken:
-                raise TrainingError(f"{taken[0]} exists; resume that run, or choose another directory")
-            self.files.out.mkdir(parents=True, exist_ok=True)
-            self.files.config.write_text(json.dumps(self.identity, indent=2) + "\n", encoding="utf-8")
-        self.world.wait()
+    def rates(self, progress: float) -> dict[str, float]:
+        """The learning rate at a share of the schedule."""
+        return {"learning_rate": self.trainer.rate(progress)}
 
-    def resume(self) -> None:
-        """Go back to the checkpoint."""
-        tensors, info = load_state(self.files.checkpoint)
-        for name, mine in self.identity.items():
-            if difference := _difference(info.get(name), mine, name):
-                raise TrainingError(f"{self.files.checkpoint} is of another run: {difference}")
-        self.trainer.restore(tensors)
-        self.step = info["step"]
-        self.clock = Clock(
-            self.trainer.steps, self.config.max_seconds, self.world, info["seconds"], info["set_up_seconds"]
-        )
-        self.saved = self.step, self.clock.seconds()
-        self.journal.rewind(self.step)
-
-    def go(self, until: int | None) -> dict[str, Any]:
-        """Train to the end of the schedule, or to a step."""
-        line: dict[str, Any] = {"step": self.step, "progress": self.clock.progress(self.step)}
-        began = time.monotonic()
-        over = self.is_over(until)
-        with closing(self.trainer.since(self.step)) as batches:
-            while not over:
-                progress = self.clock.progress(self.step + 1)
-                self.journal.note(self.trainer.step(next(batches), self.step, progress))
-                self.step += 1
-                if began:
-                    began = self.first_step_done(began)
-                over = self.is_over(until)
-                if over or self.is_due():
-                    line = self.account(over)
-        if self.clock.progress(self.step) >= 1 and self.world.leads:
-            extra = {"training": self.identity, "metrics": line}
-            save_encoder(self.files.encoder, self.trainer.result, extra)
-        return line
-
-    def is_over(self, until: int | None) -> bool:
-        """Whether the schedule, its time, or the part asked for is at its end."""
-        return self.step == until or self.clock.progress(self.step) >= 1
-
-    def is_due(self) -> bool:
-        """Whether the measures have to be read, or something wants them read."""
-        config = self.config
-        return self.journal.full or self.ends_epochs(config.validate_every) or self.ends_epochs(config.snapshot_every)
-
-    def first_step_done(self, began: float) -> float:
-        """Book the first step, which compiles, as set-up: on the clock, but neither schedule nor speed."""
-        if self.world.device.type == "cuda":
-            torch.cuda.synchronize(self.world.device)
-        self.clock.count_set_up(time.monotonic() - began)
-        self.journal.restart_clock()
-        return 0.0
-
-    def ends_epochs(self, every: int) -> bool:
-        """Whether a number of epochs has just been completed."""
-        return every > 0 and self.step % (every * self.trainer.order.steps_per_epoch) == 0
-
-    def account(self, over: bool) -> dict[str, Any]:
-        """Read the measures, write them down, and do what is due: validate, keep a snapshot, save a checkpoint."""
-        try:
-            measures = self.journal.read(self.step, self.config.batch)
-        except TrainingError as error:
-            good = f"the last good checkpoint is {self.files.checkpoint}, step {self.saved[0]}"
-            raise TrainingError(f"{error}; {good if self.saved[0] else 'no checkpoint was written yet'}") from None
-        self.clock.agree()
-        progress = self.clock.progress(self.step)
-        line = {
-            "step": self.step,
-            "epoch": self.step / self.trainer.order.steps_per_epoch,
-            "progress": progress,
-            "seconds": self.clock.seconds(),
-            **measures,
-            "learning_rate": self.trainer.rate(progress),
-        }
-        if over or self.ends_epochs(self.config.validate_every):
-            line |= self.validate()
-        self.journal.write(line)
-        if self.ends_epochs(self.config.snapshot_every) and self.world.leads:
-            snapshot = self.files.out / f"encoder-{self.step:07d}.safetensors"
-            save_encoder(snapshot, self.trainer.result, {"training": self.identity, "metrics": line})
-        if over or self.clock.seconds() - self.saved[1] >= self.config.checkpoint_seconds:
-            self.save()
-        self.journal.restart_clock()
-        return line
-
-    def validate(self) -> dict[str, float]:
-        """Validate on the leading process; the others wait."""
+    def validate(self, step: int) -> dict[str, float]:
+        """Validate on the leading process, but for an untrained encoder; the others wait."""
         self.trainer.settle()
         measures = {}
-        if self.held_out is not None and self.world.leads:
+        if step and self.held_out is not None and self.world.leads:
             measures = validate(self.trainer.result, self.held_out, self.world.device)
         self.world.wait()
         return measures
 
-    def save(self) -> None:
-        """Write the checkpoint."""
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that training changes, by name; every process calls it."""
         self.trainer.settle()
-        info = {
-            **self.identity,
-            "step": self.step,
-            "seconds": self.clock.seconds(),
-            "set_up_seconds": self.clock.set_up,
-        }
-        if self.world.leads:
-            save_state(self.files.checkpoint, self.trainer.tensors(), info)
-        self.saved = self.step, self.clock.seconds()
+        return self.trainer.tensors()
 
-
-def _difference(theirs: Any, mine: Any, name: str) -> str:
-    """The first thing in which two nested values differ, or nothing."""
-    if isinstance(theirs, dict) and isinstance(mine, dict):
-        for key in sorted({*theirs, *mine}):
-            if found := _difference(theirs.get(key), mine.get(key), f"{name}.{key}"):
-                return found
-        return ""
-    return "" if theirs == mine else f"its {name} is {theirs!r}, not {mine!r}"
+    def save(self, path: Path, extra: dict[str, Any]) -> None:
+        """Write the encoder."""
+        save_encoder(path, self.trainer.result, extra)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -272,16 +164,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = Files(options.pack, options.out, options.val)
     try:
         config = TrainConfig().changed(options.set)
-        train_encoder(config, files, resume=options.resume, device=options.device, report=_print_line)
+        train_encoder(config, files, resume=options.resume, device=options.device, report=print_line)
     except GlissandoError as error:
         print(f"glissando: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _print_line(line: dict[str, Any]) -> None:
-    """Show a line of metrics."""
-    print(" ".join(f"{name} {value:g}" for name, value in line.items()), flush=True)
 
 
 if __name__ == "__main__":
