@@ -44,7 +44,7 @@ def untouched(beams: dict[str, StoredBeams], halves: list[dict[str, np.ndarray]]
 
 def table(title: str, beams: dict[str, StoredBeams], halves: list[dict[str, np.ndarray]], tune: Tune) -> None:
     """A row per scope, and the Russian tune's gain."""
-    columns = [f"{TITLES[name]}, {what}" for what in ("unseen", "same rows") for name in beams]
+    columns = [f"{TITLES[name]}, {what}" for what in ("halves", "all rows") for name in beams]
     print(f"\n{title}, top-1\n\n| tuned on | " + " | ".join(columns) + " |\n|" + "---|" * (1 + len(columns)))
     found = {}
     for name, scope in SCOPES.items():

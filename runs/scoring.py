@@ -31,14 +31,22 @@ def calibration_error(beams: StoredBeams, scoring: Scoring) -> float:
     return calibration.calibration_error(calibration.reliability(*best_shares(beams, scoring)))
 
 
+def chance_error(beams: StoredBeams, scoring: Scoring, draws: int = 200) -> float:
+    """The error that so few swipes would show if every probability were right, in percent."""
+    said, _ = best_shares(beams, scoring)
+    rng = np.random.default_rng(0)
+    made = (calibration.reliability(said, rng.uniform(size=len(said)) < said) for _ in range(draws))
+    return float(np.mean([calibration.calibration_error(bins) for bins in made]))
+
+
 def show(encoded: dict[str, Encoded], beams: dict[str, StoredBeams], geometric: bool) -> Scoring:
     """Fit constants and print how well they hold."""
     scoring = fit_scoring([beams["val"]], PRUNING, geometric)
     scoring = Scoring(**{name: round(value, 5) for name, value in scoring.to_dict().items()})
     print(json.dumps(scoring.to_dict()))
     for name, part in beams.items():
-        error = calibration_error(part, scoring)
-        print(f"  {name}: {tops(part.ranks(scoring)[0])}, calibration error {error:.1f} %")
+        error, chance = calibration_error(part, scoring), chance_error(part, scoring)
+        print(f"  {name}: {tops(part.ranks(scoring)[0])}, calibration error {error:.1f} %, by chance {chance:.1f}")
     first = half_of_the_people(encoded["val"].swipes)
     halves = [beams["val"].select(first), beams["val"].select(~first)]
     fits = [fit_scoring([half], PRUNING, geometric) for half in halves]

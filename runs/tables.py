@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from sets import SETS, arguments, encode, half_of_the_people, tops
 
+from glissando.beam import search
 from glissando.evaluation.fit import fit_scoring
 from glissando.evaluation.stored import tt1mm5
 from glissando.evaluation.study import Plan
@@ -59,7 +60,7 @@ def beam_widths(sets: dict[str, TuningSet]) -> None:
         keyboard, spent = sets["val"].keyboard, []
         for log_probs in sets["val"].log_probs[:300]:
             start = time.perf_counter()
-            keyboard.hypotheses(log_probs[None])
+            search(log_probs, keyboard.trie, **keyboard._search_options)
             spent.append(1000 * (time.perf_counter() - start))
         print(f"| {width} | " + " | ".join(cells) + f" | {np.median(spent):.2f} |", flush=True)
 
