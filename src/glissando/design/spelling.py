@@ -68,10 +68,13 @@ class Spelling:
         mass = frequency(lexicon.frequencies)
         _check_typed(lexicon, letters, mass)
         spelled = lexicon.spell(letters)
-        swiped = float(mass[[len(typed) != 1 for typed in spelled]].sum())
+        swiped = float(mass.sum())
         merged: dict[str, float] = {}
         for word, typed, weight in zip(lexicon.words, spelled, mass.tolist(), strict=True):
-            if 1 < len(typed) <= LONGEST and _typeable(word, letters):
+            whole = _typeable(word, letters)
+            if whole and len(typed) == 1:
+                swiped -= weight
+            elif whole and len(typed) <= LONGEST:
                 merged[typed] = merged.get(typed, 0.0) + weight
         ranked = sorted(merged.items(), key=lambda entry: (-entry[1], entry[0]))[: count or MOST_WORDS]
         share = np.cumsum([weight for _, weight in ranked]) / swiped
@@ -116,8 +119,10 @@ class Spelling:
 
 
 def _typeable(word: str, letters: frozenset[str]) -> bool:
-    """Whether every letter and digit has a key."""
-    return all(type_character(char, letters) for char in word if char.isalnum())
+    """Whether something is typed, and every letter and digit has a key."""
+    return any(char.isalnum() for char in word) and all(
+        type_character(char, letters) for char in word if char.isalnum()
+    )
 
 
 def _check_typed(lexicon: Lexicon, letters: frozenset[str], mass: np.ndarray) -> None:
