@@ -30,7 +30,7 @@ def reduce_file(path: Path, precision: str) -> None:
         path: an encoder or decoder as ``glissando.export.onnx`` writes it.
         precision: "fp32" does nothing. "fp16" halves the file and keeps float32 arithmetic, as fast as before:
             onnxruntime casts the weights once, when it loads them. "int8" computes the large products in integers, the
-            activations scaled as they come: a third of the file and half of the time, at a loss that ``verify``
+            activations scaled as they come: half of the file and two thirds of the time, at a loss that ``verify``
             measures.
     """
     import onnx
@@ -83,17 +83,17 @@ def _quantise(path: Path) -> None:
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    # It splits every Gemm into a product and a sum before it looks at names.
-    names = [node.name + ("_MatMul" if node.op_type == "Gemm" else "") for node in large_products(onnx.load(path))]
+    # Rounding in the first block is amplified by all the others: with it one swipe in 180 reads as another word.
+    products = [node for node in large_products(onnx.load(path)) if not _weight_of(node).startswith("blocks.0.")]
+    # The quantiser splits every Gemm into a product and a sum before it looks at names.
+    names = [node.name + ("_MatMul" if node.op_type == "Gemm" else "") for node in products]
     logger = logging.getLogger()  # it asks, through the root logger, for a preparation that changes nothing here
     level = logger.level
     logger.setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / path.name
         try:
-            quantize_dynamic(
-                path, target, per_channel=True, weight_type=QuantType.QInt8, nodes_to_quantize=names,
-            )  # fmt: skip
+            quantize_dynamic(path, target, per_channel=True, weight_type=QuantType.QInt8, nodes_to_quantize=names)
         finally:
             logger.setLevel(level)
         write_atomically(path, target.read_bytes())

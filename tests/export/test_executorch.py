@@ -1,0 +1,117 @@
+"""The networks in XNNPACK's operations: the same function, in torch and in executorch's own runtime."""
+
+import copy
+import sys
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from networks import small_decoder, small_encoder  # noqa: E402
+
+from glissando.errors import MissingExtraError, WeightsError  # noqa: E402
+from glissando.export.executorch import (  # noqa: E402
+    FULL_BLOCKS,
+    DeviceDecoder,
+    DeviceEncoder,
+    export_decoder,
+    export_encoder,
+)
+from glissando.export.runners import Program, TorchForward  # noqa: E402
+
+CONFIGS = {
+    "halved frames": {},
+    "all frames": {"frames": 64},
+    "grid, joint": {"basis": "grid", "blank": "joint", "resolution": 5},
+}
+
+
+def swipe_on(keys, seed=3):
+    """One path and a layout of so many random keys, as arrays."""
+    rng = np.random.default_rng(seed)
+    path = np.clip(0.5 + rng.normal(0, 0.02, (1, 2, 64)).cumsum(2), 0, 1).astype(np.float32)
+    places = np.zeros((1, 64, 2), np.float32)
+    places[0, :keys] = rng.random((keys, 2))
+    return path, places, (np.arange(64) < keys)[None]
+
+
+def frames(seed=4):
+    """What an encoder might say of one swipe on 26 keys, as arrays."""
+    rng = np.random.default_rng(seed)
+    log_probs = np.log(rng.dirichlet(np.ones(27), (1, 32))).astype(np.float32)
+    return log_probs, rng.normal(size=(1, 32, 64)).astype(np.float32), rng.normal(size=(1, 32)).astype(np.float32)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("keys", [1, 26, 64])
+def test_the_device_form_is_the_same_function(config, keys):
+    encoder = small_encoder(**CONFIGS[config])
+    arrays = swipe_on(keys)
+    expected = TorchForward(encoder)(*arrays)
+    for one, other in zip(TorchForward(DeviceEncoder(encoder, mixed=False))(*arrays), expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-5)
+
+
+def test_mixed_precision_halves_the_later_blocks_only():
+    encoder = small_encoder()
+    device = DeviceEncoder(copy.deepcopy(encoder), mixed=True)
+    kinds = {name: parameter.dtype for name, parameter in device.named_parameters()}
+    assert {kind for name, kind in kinds.items() if name.startswith("late")} == {torch.float16}
+    assert {kind for name, kind in kinds.items() if not name.startswith("late")} == {torch.float32}
+    assert len(device.early) == FULL_BLOCKS
+    assert len(device.late) == len(encoder.blocks) - FULL_BLOCKS
+    exact, rough = (TorchForward(network)(*swipe_on(26))[0] for network in (encoder, device))
+    assert 0 < np.abs(exact - rough).max() < 2e-2
+
+
+def test_mixed_precision_of_a_decoder():
+    decoder = small_decoder()
+    device = DeviceDecoder(copy.deepcopy(decoder), mixed=True)
+    exact, rough = (TorchForward(network)(*frames())[0] for network in (decoder, device))
+    assert 0 < np.abs(exact - rough).max() < 2e-2
+
+
+@pytest.mark.parametrize("precision", ["fp32", "mixed"])
+def test_an_encoder_in_executorch(precision, tmp_path):
+    pytest.importorskip("executorch", reason="executorch is not installed")
+    dilations = (2,) if precision == "fp32" else (1,) * FULL_BLOCKS + (2,)  # lowering takes seconds per block
+    encoder = small_encoder(frames=64, dilations=dilations)
+    export_encoder(encoder, tmp_path / "one.pte", precision)
+    program = Program(tmp_path / "one.pte")
+    for keys in (26, 64):
+        arrays = swipe_on(keys)
+        expected = TorchForward(encoder)(*arrays)
+        for one, other in zip(program(*arrays), expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=5e-5 if precision == "fp32" else 2e-2)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "mixed"])
+def test_a_decoder_in_executorch(precision, tmp_path):
+    pytest.importorskip("executorch", reason="executorch is not installed")
+    decoder = small_decoder(blocks=1)
+    export_decoder(decoder, tmp_path / "one.pte", precision, frames=32)
+    program = Program((tmp_path / "one.pte").read_bytes())
+    first = program(*frames(1))[0]
+    kept = first.copy()
+    second = program(*frames(2))[0]
+    np.testing.assert_array_equal(first, kept)  # a result is not written over by the next
+    tolerance = 5e-5 if precision == "fp32" else 2e-2
+    np.testing.assert_allclose(first, TorchForward(decoder)(*frames(1))[0], atol=tolerance)
+    np.testing.assert_allclose(second, TorchForward(decoder)(*frames(2))[0], atol=tolerance)
+
+
+def test_an_unknown_precision_is_refused(tmp_path):
+    with pytest.raises(WeightsError, match="no precision 'int4' for ExecuTorch; there are fp32, mixed"):
+        export_encoder(small_encoder(), tmp_path / "one.pte", "int4")
+
+
+def test_without_executorch_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "executorch", None)
+    for name in [name for name in sys.modules if name.startswith("executorch.")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(MissingExtraError, match=r"glissando\[executorch\]"):
+        export_encoder(small_encoder(dilations=(1,)), tmp_path / "one.pte")
+    with pytest.raises(MissingExtraError, match=r"glissando\[executorch\]"):
+        Program(tmp_path / "one.pte")
+    assert not (tmp_path / "one.pte").exists()
