@@ -81,6 +81,17 @@ def test_another_source_is_compiled_anew(kernel, tmp_path, monkeypatch):
     assert len(kept()) == 2
 
 
+def test_a_source_that_changed_since_it_was_imported_is_not_filed_under_what_it_says_now(kernel, tmp_path):
+    importlib.import_module("kernels_for_a_test")
+    old = kernel("plain")
+    (tmp_path / "kernels_for_a_test.py").write_text(KERNELS.replace("2 * np.log1p", "3 * np.log1p"), encoding="utf-8")
+    np.testing.assert_allclose(run(old), 2 * np.log1p(VALUES), rtol=1e-6)  # what this process imported
+    assert not kept()
+    sys.modules.pop("kernels_for_a_test")
+    np.testing.assert_allclose(run(kernel("plain")), 3 * np.log1p(VALUES), rtol=1e-6)
+    assert len(kept()) == 1
+
+
 @pytest.mark.parametrize("damage", ["cut", "changed", "emptied", "needs more"])
 def test_a_file_that_cannot_be_used_is_made_again(kernel, damage):
     run(kernel("plain"))

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     import numba
 
 IMPOSSIBLE = np.float32(-1e30)  # log of zero, finite so that differences stay numbers
+BEYOND = np.float32(3e38)  # above all scores
+# log(1 + exp(-gap)) every 1/256; beyond a gap of 16 it is nothing to a float32
+STEPS, LAST = np.float32(256), np.float32(16 * 256)
+SOFTPLUS = np.append(np.log1p(np.exp(-np.arange(16 * 256) / 256)), [0.0, 0.0]).astype(np.float32)
+# No number here is NaN, and which zero it is does not matter: so loops can be taken several steps at a time.
+LENIENT = {"nnan", "nsz"}
 
 
 @njit(cache=True)
@@ -28,12 +34,13 @@ def room_sizes(width, classes):  # type: ignore[no-untyped-def]
     return 3 * width * classes + 2 * slots, 4 * width * classes + 2 * width
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, error_model="numpy", fastmath=LENIENT)
 def _add(a, b):  # type: ignore[no-untyped-def]
-    """log(exp a + exp b)."""
-    high, low = (a, b) if a > b else (b, a)
-    gap = low - high
-    return high + np.log1p(np.exp(gap)) if gap > np.float32(-16) else high
+    """log(exp a + exp b), from a table: many at once, and no further off than float32 rounds."""
+    high, low = max(a, b), min(a, b)
+    place = min((high - low) * STEPS, LAST)
+    step = np.int32(place)
+    return high + SOFTPLUS[step] + (place - step) * (SOFTPLUS[step + 1] - SOFTPLUS[step])
 
 
 @njit(cache=True, parallel=True, nogil=True)
@@ -83,13 +90,13 @@ def _search(emissions, children, labels, endings, weights, bonus, sure, ints, fl
     table_node, table_slot = ints[3 * capacity : 3 * capacity + slots], ints[3 * capacity + slots :]
     in_blank, in_letter = floats[:capacity], floats[capacity : 2 * capacity]
     rank, spare = floats[2 * capacity : 3 * capacity], floats[3 * capacity :]
-    node[0], label[0], depth[0] = 0, 255, 0
+    node[0], label[0], depth[0] = 0, blank_class, 0  # no letter: what is impossible stays so, whatever is added
     in_blank[0], in_letter[0] = 0.0, IMPOSSIBLE
     size = 1
     for t in range(len(emissions)):
         frame = emissions[t]
         if frame[blank_class] > sure:
-            _wait(frame, size, label, depth, in_blank, in_letter)
+            _wait(frame, size, label, in_blank, in_letter)
             continue
         size = _extend(
             frame, children, labels, weights, bonus, width, size,
@@ -105,16 +112,17 @@ def _search(emissions, children, labels, endings, weights, bonus, sure, ints, fl
             count += 1
 
 
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _wait(frame, size, label, depth, in_blank, in_letter):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=LENIENT)
+def _wait(frame, size, label, in_blank, in_letter):  # type: ignore[no-untyped-def]
     """Let a frame pass that is blank for sure, or goes on with the letter before it."""
     blank = frame[len(frame) - 1]
-    for i in range(size):
+    for i in range(size):  # by itself: this loop is taken sixteen steps at a time
         in_blank[i] = _add(in_blank[i], in_letter[i]) + blank
-        in_letter[i] = in_letter[i] + frame[label[i]] if depth[i] > 0 else IMPOSSIBLE
+    for i in range(size):
+        in_letter[i] += frame[label[i]]
 
 
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=LENIENT)
 def _extend(  # type: ignore[no-untyped-def]
     frame, children, labels, weights, bonus, width, size,
     node, label, depth, in_blank, in_letter, rank, table_node, table_slot, spare,
@@ -124,29 +132,35 @@ def _extend(  # type: ignore[no-untyped-def]
     mask = len(table_node) - 1
     table_node[:] = -1
     total, ended = spare[:width], spare[width : 2 * width]
-    floor = np.float32(np.inf)
+    floor = BEYOND
     for i in range(size):
         total[i] = _add(in_blank[i], in_letter[i])
+    for i in range(size):
         ended[i] = in_blank[i]  # kept: only from a blank may the same letter come again
         in_blank[i] = total[i] + blank
-        in_letter[i] = in_letter[i] + frame[label[i]] if depth[i] > 0 else IMPOSSIBLE
-        best = max(in_blank[i], in_letter[i])
-        floor = min(floor, best * weights[depth[i]] + bonus * depth[i])
+        in_letter[i] += frame[label[i]]
+        floor = min(floor, max(in_blank[i], in_letter[i]) * weights[depth[i]] + bonus * depth[i])
+    for i in range(size):
         at = (node[i] * 40503) & mask
         while table_node[at] >= 0:
             at = (at + 1) & mask
         table_node[at] = node[i]
         table_slot[at] = i
     if size < width:
-        floor = np.float32(-np.inf)
+        floor = -BEYOND
     filled = size
+    likeliest = frame[0]
+    for letter in range(len(frame) - 1):
+        likeliest = max(likeliest, frame[letter])
     for i in range(size):
         below = depth[i] + 1
         weight, reward = weights[below], bonus * below
+        # A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
+        if (total[i] + likeliest) * weight + reward < floor:
+            continue
         for child in range(children[node[i]], children[node[i] + 1]):
             letter = labels[child]
             reached = (ended[i] if letter == label[i] else total[i]) + frame[letter]
-            # A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
             if reached * weight + reward < floor:
                 continue
             at = (child * 40503) & mask

@@ -13,6 +13,7 @@ import functools
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ import numpy as np
 
 from glissando.cache import cache_directory, load_arrays, save_arrays
 
-VERSION = 1  # of the files
+VERSION = 2  # of the files
 FILLING = ("memcpy", "memmove", "memset")  # what LLVM may call on its own account
 _OWNERS: list[Any] = []  # what owns the code of the functions in use
 C_TYPES = {"int64": ctypes.c_int64, "float32": ctypes.c_float}  # all else is a pointer
@@ -43,6 +44,7 @@ class LazyFunction:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.options = options
+        self.stamp = _stamp(function.__code__.co_filename)
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it, compiled."""
@@ -54,7 +56,10 @@ class LazyFunction:
         import numba
 
         self.py_func.__globals__.setdefault("numba", numba)
-        return numba.njit(**self.options)(self.py_func)
+        options = dict(self.options)
+        if options.get("cache") and _stamp(self.py_func.__code__.co_filename) != self.stamp:
+            options["cache"] = False  # numba would file it under the source as it is now
+        return numba.njit(**options)(self.py_func)
 
     @property
     def _numba_type_(self) -> Any:
@@ -75,23 +80,26 @@ class Kernel:
     def __init__(self, module: str, name: str, arguments: Sequence[str], sources: Sequence[str] = ()) -> None:
         self.module, self.name, self.arguments = module, name, tuple(arguments)
         self.sources = (module, *sources)
+        self.stamps = {name: _stamp(sys.modules[name].__file__) for name in self.sources if name in sys.modules}
 
     @functools.cached_property
     def call(self) -> Callable[..., None]:
         """The function; pointers are given as addresses. Threads may run it side by side."""
         kinds: list[Any] = [C_TYPES.get(kind, ctypes.c_void_p) for kind in self.arguments]
         prototype = ctypes.CFUNCTYPE(None, *kinds)
-        path = cache_directory() / f"kernel-{VERSION}-{self._key()[:32]}.npz"
-        address = _load(path)
+        key = self._key()
+        path = cache_directory() / f"kernel-{VERSION}-{key[:32]}.npz" if key else None
+        address = _load(path) if path else None
         if address is None:
             compiled = self._compile()
-            _save(path, compiled)
+            if path:
+                _save(path, compiled)
             _OWNERS.append(compiled)
             address = compiled.address
         return prototype(address)
 
-    def _key(self) -> str:
-        """A hash of all that the machine code depends on."""
+    def _key(self) -> str | None:
+        """A hash of all that the machine code depends on; None where a source is not the one that was imported."""
         from importlib import metadata
 
         import llvmlite.binding as llvm
@@ -99,7 +107,9 @@ class Kernel:
         digest = hashlib.sha256(repr((self.name, self.arguments)).encode())
         for source in self.sources:
             file = import_module(source).__file__
-            assert file is not None
+            stamp = _stamp(file)
+            if file is None or stamp is None or stamp != self.stamps.get(source, stamp):
+                return None
             digest.update(Path(file).read_bytes())
         versions = [metadata.version(package) for package in ("numba", "llvmlite")]
         machine = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
@@ -114,6 +124,15 @@ class Kernel:
         vars(module).setdefault("numba", numba)
         types = [_numba_type(kind) for kind in self.arguments]
         return numba.cfunc(numba.void(*types))(getattr(module, self.name))
+
+
+def _stamp(file: str | None) -> tuple[int, int] | None:
+    """When a source was changed, and its size; None where there is no such file."""
+    try:
+        found = os.stat(file or "")
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def address(array: np.ndarray) -> int:
