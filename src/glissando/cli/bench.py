@@ -114,10 +114,10 @@ def _profile(
 
 def _draw(keyboard: Keyboard, gestures: Sequence[Gesture], plot: Path) -> None:
     """Draw how long a swipe takes by beam width and by words."""
-    from glissando.evaluation.profile import sweep
+    from glissando.evaluation.profile import RUNS, sweep
     from glissando.figures.latency import draw_latency
 
-    by_width, by_words = sweep(keyboard, gestures)
+    by_width, by_words = sweep(keyboard, gestures, runs=min(RUNS, len(gestures)))
     draw_latency(by_width, by_words, plot.with_suffix("") if plot.suffix in (".png", ".svg") else plot)
 
 

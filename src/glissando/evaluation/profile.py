@@ -185,7 +185,7 @@ def cold_start(options: Mapping[str, Any]) -> ColdStart | None:
         command = [sys.executable, "-c", _FIRST_WORD, json.dumps(options)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            raise GlissandoError(f"a fresh process could not decode: {done.stderr.strip()[-300:]}")
+            raise GlissandoError(f"a fresh process could not decode: {(done.stderr.splitlines() or [''])[-1]}")
         found = json.loads(done.stdout)
     return ColdStart(found["seconds"], found["after"] - found["before"], found["after"])
 
