@@ -25,10 +25,10 @@ from glissando.errors import LexiconError
 from glissando.words import Words
 
 # wordfreq's frequencies become bytes by the AOSP rule, 255 (log10 p - LOG_MIN) / LOG_RANGE. The two constants
-# are the straight line through Android's own English bytes (25.8 a decade, r = .85), so that a frequency
-# weight tuned on one kind of list holds on the other.
-LOG_MIN = -9.0
-LOG_RANGE = 9.9
+# are the straight line from Android's own English bytes back to frequencies (36.2 a decade), so that a frequency
+# weight tuned on one kind of list holds on the other; docs/lexicons.md has why that way round.
+LOG_MIN = -8.33
+LOG_RANGE = 7.04
 
 # wordfreq's English tail is noise (foreign words, misspellings): words under this frequency are left out.
 # Chosen on real swipes, see docs/lexicons.md.
@@ -268,11 +268,11 @@ def _save_cached(key: str, lexicon: Lexicon) -> None:
     names = np.frombuffer(f"{lexicon.name}\n{lexicon.language}".encode(), dtype=np.uint8)
     text = np.frombuffer(words.text, dtype=np.uint8)
     arrays = {"words": text, "offsets": words.offsets, "frequencies": lexicon.frequencies, "names": names}
-    save_arrays(cache_directory() / f"lexicon-2-{key[:32]}.npz", arrays)
+    save_arrays(cache_directory() / f"lexicon-3-{key[:32]}.npz", arrays)
 
 
 def _load_cached(key: str) -> Lexicon | None:
-    arrays = load_arrays(cache_directory() / f"lexicon-2-{key[:32]}.npz")
+    arrays = load_arrays(cache_directory() / f"lexicon-3-{key[:32]}.npz")
     if arrays is None:
         return None
     name, language = arrays["names"].tobytes().decode().split("\n")
