@@ -74,11 +74,12 @@ class Ruler:
 
     def trace(self, x: np.ndarray, y: np.ndarray, t: np.ndarray, points: int = POINTS) -> np.ndarray:
         """A swipe in key widths, freed of the touch bias, at equidistant points. Shape: [n] each -> [points, 3]."""
-        # A finger a whole keyboard away tells nothing more, and squares of huge numbers overflow.
-        places = np.clip(np.column_stack([x, y]), -1, 2) * self.scale - self.bias
-        points3 = np.column_stack([places, t - t[0]]).astype(np.float32)
-        path, along = np.empty((points, 3), np.float32), np.empty(len(points3))
-        _RESAMPLE.call(address(points3), len(points3), address(along), address(path), points)
+        x, y, t = (np.ascontiguousarray(column, dtype=np.float64) for column in (x, y, t))
+        path, placed, along = np.empty((points, 3), np.float32), np.empty((len(t), 3), np.float32), np.empty(len(t))
+        _TRACE.call(
+            address(x), address(y), address(t), len(t), address(self.scale), address(self.bias), address(placed),
+            address(along), address(path), points,
+        )  # fmt: skip
         return path
 
     @cached_property
@@ -101,12 +102,12 @@ def distances(traces: np.ndarray, nodes: np.ndarray, trie: Trie, ruler: Ruler) -
     """
     found = np.zeros((*nodes.shape, 2), dtype=np.float32)
     if len(traces) > 1:
-        arrays = (trie.parents, trie.labels, trie.depths, ruler.keys, ruler.key_starts, WALK)
+        arrays = (trie.parents, trie.labels, ruler.keys, ruler.key_starts, WALK)
         _measure_batch(traces, nodes, *arrays, found)
         return found
     letters, points = len(ruler.key_starts) - 1, traces.shape[1]
-    if not hasattr(ruler.room, "arrays"):
-        ruler.room.arrays = make_room.py_func(letters, points)
+    if getattr(ruler.room, "points", None) != points:
+        ruler.room.points, ruler.room.arrays = points, make_room.py_func(letters, points)
         ruler.room.addresses = [address(array) for array in ruler.room.arrays]
     trace, ends = np.ascontiguousarray(traces[0], dtype=np.float32), np.ascontiguousarray(nodes[0], dtype=np.int32)
     _MEASURE.call(
@@ -145,7 +146,7 @@ def make_room(letters, points):  # type: ignore[no-untyped-def]
 
 
 def _measure_one(  # type: ignore[no-untyped-def]
-    trace, n, nodes, count, parents, labels, depths, size, keys, key_count, key_starts, letters,
+    trace, n, nodes, count, parents, labels, size, keys, key_count, key_starts, letters,
     visits, headings, strays, known, cost, word, line, along, path, shape, drawn, found,
 ):  # fmt: skip
     """The distances of one swipe over addresses, for ``Kernel``."""
@@ -157,7 +158,7 @@ def _measure_one(  # type: ignore[no-untyped-def]
     )  # fmt: skip
     _measure(
         numba.carray(trace, (n, 3)), numba.carray(nodes, (count,)), numba.carray(parents, (size,)),
-        numba.carray(labels, (size,)), numba.carray(depths, (size,)), numba.carray(keys, (key_count, 2)),
+        numba.carray(labels, (size,)), numba.carray(keys, (key_count, 2)),
         numba.carray(key_starts, (letters + 1,)), WALK, room, numba.carray(found, (count, 2)),
     )  # fmt: skip
 
@@ -166,7 +167,7 @@ _MEASURE = Kernel(
     __name__,
     "_measure_one",
     (
-        "float32*", "int64", "int32*", "int64", "int32*", "uint8*", "uint8*", "int64", "float32*", "int64", "int64*",
+        "float32*", "int64", "int32*", "int64", "int32*", "uint8*", "int64", "float32*", "int64", "int64*",
         "int64", "float32*", "float32*", "float32*", "uint8*", "float32*", "uint8*", "float32*", "float64*", "float32*",
         "float32*", "float32*", "float32*",
     ),
@@ -174,28 +175,46 @@ _MEASURE = Kernel(
 )  # fmt: skip
 
 
-def _resample_one(trace, n, along, path, points):  # type: ignore[no-untyped-def]
-    """``write_evenly`` of a swipe over addresses, for ``Kernel``."""
-    write_evenly(numba.carray(trace, (n, 3)), numba.carray(along, (n,)), numba.carray(path, (points, 3)))
+def _trace_one(x, y, t, n, scale, bias, placed, along, path, points):  # type: ignore[no-untyped-def]
+    """``Ruler.trace`` over addresses, for ``Kernel``."""
+    trace = numba.carray(placed, (n, 3))
+    _place(
+        numba.carray(x, (n,)), numba.carray(y, (n,)), numba.carray(t, (n,)), numba.carray(scale, (2,)),
+        numba.carray(bias, (2,)), trace,
+    )  # fmt: skip
+    write_evenly(trace, numba.carray(along, (n,)), numba.carray(path, (points, 3)))
 
 
-_RESAMPLE = Kernel(
+_TRACE = Kernel(
     __name__,
-    "_resample_one",
-    ("float32*", "int64", "float64*", "float32*", "int64"),
+    "_trace_one",
+    (
+        "float64*", "float64*", "float64*", "int64", "float64*", "float64*", "float32*", "float64*", "float32*",
+        "int64",
+    ),
     ("glissando.walk", "glissando.templates"),
-)
+)  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _place(x, y, t, scale, bias, placed):  # type: ignore[no-untyped-def]
+    """Write a swipe in key widths, freed of the touch bias. Shape: [n] each, [2], [2] -> placed [n, 3] float32."""
+    for i in range(len(t)):
+        # A finger a whole keyboard away tells nothing more, and squares of huge numbers overflow.
+        placed[i, 0] = min(max(x[i], -1.0), 2.0) * scale[0] - bias[0]
+        placed[i, 1] = min(max(y[i], -1.0), 2.0) * scale[1] - bias[1]
+        placed[i, 2] = t[i] - t[0]
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def _measure_batch(traces, nodes, parents, labels, depths, keys, key_starts, weights, found):  # type: ignore[no-untyped-def]
+def _measure_batch(traces, nodes, parents, labels, keys, key_starts, weights, found):  # type: ignore[no-untyped-def]
     for row in numba.prange(len(traces)):
         room = make_room(len(key_starts) - 1, traces.shape[1])
-        _measure(traces[row], nodes[row], parents, labels, depths, keys, key_starts, weights, room, found[row])
+        _measure(traces[row], nodes[row], parents, labels, keys, key_starts, weights, room, found[row])
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _measure(trace, nodes, parents, labels, depths, keys, key_starts, weights, room, found):  # type: ignore[no-untyped-def]
+def _measure(trace, nodes, parents, labels, keys, key_starts, weights, room, found):  # type: ignore[no-untyped-def]
     """Measure one swipe's hypotheses. Stretches between two letters are worked out once, when first needed."""
     n = len(trace)
     write_visit_costs(trace, keys, key_starts, weights, room.visits)
@@ -205,7 +224,7 @@ def _measure(trace, nodes, parents, labels, depths, keys, key_starts, weights, r
     for i in range(len(nodes)):
         if nodes[i] <= 0:
             continue
-        length = _spell(nodes[i], parents, labels, depths, room.word)
+        length = _spell(nodes[i], parents, labels, room.word)
         word, line = room.word[:length], room.line[:length]
         for j in range(max(length - 1, 1)):
             a, b = word[j], word[min(j + 1, length - 1)]
@@ -224,11 +243,11 @@ def _measure(trace, nodes, parents, labels, depths, keys, key_starts, weights, r
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _spell(node, parents, labels, depths, word):  # type: ignore[no-untyped-def]
+def _spell(node, parents, labels, word):  # type: ignore[no-untyped-def]
     """Write a node's letters into ``word``, doubled ones once; returns how many."""
     length = 0
     last = -1
-    while depths[node] > 0:
+    while node > 0:  # the root is 0
         if labels[node] != last:
             last = labels[node]
             word[length] = labels[node]

@@ -26,7 +26,7 @@ from glissando.cache import cache_directory, load_arrays, save_arrays
 VERSION = 2  # of the files
 FILLING = ("memcpy", "memmove", "memset")  # what LLVM may call on its own account
 _OWNERS: list[Any] = []  # what owns the code of the functions in use
-C_TYPES = {"int64": ctypes.c_int64, "float32": ctypes.c_float}  # all else is a pointer
+C_TYPES = {"int64": ctypes.c_int64, "float32": ctypes.c_float, "float64": ctypes.c_double}  # all else is a pointer
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:

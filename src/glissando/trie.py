@@ -59,8 +59,8 @@ class Trie:
 
     @cached_property
     def ancestry_addresses(self) -> tuple[int, ...]:
-        """Where parents, labels and depths are, for the compiled geometry."""
-        return self._addresses({"parents": np.int32, "labels": np.uint8, "depths": np.uint8})
+        """Where parents and labels are, for the compiled geometry."""
+        return self._addresses({"parents": np.int32, "labels": np.uint8})
 
     def _addresses(self, kinds: Mapping[str, type[np.generic]]) -> tuple[int, ...]:
         """Where some arrays are, checked: compiled code would read anything."""
