@@ -149,9 +149,9 @@ def sweep(
     """Time ``decode`` by beam width, with all words, and by how many of the most frequent words there are.
 
     Returns:
-        Width to milliseconds; words to milliseconds, the whole lexicon last.
+        Width to milliseconds; words to milliseconds, sizes well below the whole lexicon and that last.
     """
-    smaller = [size for size in sizes if size < len(keyboard.lexicon)]
+    smaller = [size for size in sizes if 1.5 * size < len(keyboard.lexicon)]
     made = {("width", width): _with(keyboard, width=width) for width in widths}
     made |= {("words", size): _with(keyboard, lexicon=most_frequent(keyboard.lexicon, size)) for size in smaller}
     made["words", len(keyboard.lexicon)] = keyboard
