@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import glissando
+from glissando.beam import Hypotheses
 from glissando.errors import GestureError, WeightsError
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard, choose_decoder, match_keys
 from glissando.layout import Key, Layout, load_layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime
-from glissando.scoring import Scoring
+from glissando.scoring import Scoring, score_words, softmax
 from glissando.weights import Weights, load_weights
 
 SCORING = Scoring(length_exponent=0.0, frequency_weight=0.0, length_bonus=0.0)
@@ -241,3 +242,41 @@ def test_what_the_keyboard_shows_is_what_the_decoder_made_of_it():
     np.testing.assert_array_equal(shown.gate, seen.gate)
     batch = board.decode_batch([SWIPE, SWIPE], k=2)
     assert [one.word for one in batch[0]] == [one.word for one in board.decode(SWIPE, k=2)]
+
+
+def plainly_ranked(board, hypotheses, distances):
+    """Every word of a beam as (word, score, share), best first: ``Keyboard.rank`` written out."""
+    rows = [
+        (board.trie.words[slot], i)
+        for i, node in enumerate(hypotheses.nodes[0].tolist())
+        if node >= 0
+        for slot in range(board.trie.endings[node], board.trie.endings[node + 1])
+    ]
+    words, owners = (np.array(column) for column in zip(*rows, strict=True))
+    bytes_, nodes = board.lexicon.frequencies[words], hypotheses.nodes[0][owners]
+    evidence, far = hypotheses.log_probs[0][owners], distances[0][owners]
+    scores = score_words(evidence, board.trie.depths[nodes], bytes_, board.scoring, far)
+    order = np.lexsort((-bytes_.astype(int), -scores))
+    shares = softmax(scores, board.scoring.temperature)
+    return [(board.lexicon.words[words[i]], scores[i], shares[i]) for i in order]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranking_is_scoring_and_sorting(seed):
+    rng = np.random.default_rng(seed)
+    words = {"".join(rng.choice(list("abc'A"), rng.integers(1, 7))): int(rng.integers(0, 90)) for _ in range(150)}
+    words = {word: byte for word, byte in words.items() if word.strip("'")}
+    scoring = Scoring(0.3, 0.05, 0.7, 0.2, 1.0, 40.0, 1.5, 4.0, 0.8)
+    board = keyboard([[0.25] * 4], words, scoring=scoring)
+    ends = np.flatnonzero(np.diff(board.trie.endings))
+    nodes = rng.permutation(np.append(rng.choice(ends, 20), [-1, -1]))[None].astype(np.int32)
+    hypotheses = Hypotheses(nodes, rng.integers(-9, 0, nodes.shape).astype(np.float32))
+    distances = rng.integers(0, 2, (*nodes.shape, 2)).astype(np.float32)  # whole numbers, so that there are ties
+    found = board.rank(hypotheses, 0, 1000, distances)
+    expected = plainly_ranked(board, hypotheses, distances)
+    assert [one.word for one in found] == [word for word, _, _ in expected]
+    np.testing.assert_allclose([one.score for one in found], [score for _, score, _ in expected], rtol=1e-12)
+    np.testing.assert_allclose([one.probability for one in found], [share for _, _, share in expected], rtol=1e-9)
+    assert board.rank(hypotheses, 0, 3, distances) == found[:3]
+    assert board.rank(hypotheses, 0, 0, distances) == []
+    assert board.rank(Hypotheses(np.full((1, 4), -1), np.zeros((1, 4))), 0, 5) == []

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -66,3 +68,17 @@ def test_a_real_list_is_small(data):
     assert len(lexicon) > 160_000
     assert trie.nbytes < 10e6
     assert words_at(trie, lexicon, "dont") == ["don't"]
+
+
+def test_edges_say_what_the_arrays_say():
+    trie = build_trie(Lexicon.from_counts({"abba": 3, "ab": 2, "cab": 1}), ("a", "b", "c"))
+    np.testing.assert_array_equal(trie.edges >> 9, trie.children)
+    np.testing.assert_array_equal(trie.edges[:-1] & 255, trie.labels)
+    np.testing.assert_array_equal((trie.edges[:-1] >> 8) & 1, np.diff(trie.endings) > 0)
+
+
+def test_arrays_of_other_kinds_are_refused_before_compiled_code_reads_them():
+    trie = build_trie(Lexicon.from_counts({"ab": 2}), ("a", "b"))
+    other = replace(trie, parents=trie.parents.astype(np.int64))
+    with pytest.raises(LexiconError, match="a trie's parents must be contiguous int32, got int64"):
+        _ = other.ancestry_addresses

@@ -61,8 +61,8 @@ def search(
     emissions, weights, bonus, sure = _arguments(log_probs, pruning_exponent, pruning_bonus, sure_blank)
     ints, floats = _SCRATCH.of(width, emissions.shape[1])
     SEARCH.call(
-        address(emissions), *emissions.shape, *trie.addresses, len(trie), address(weights), len(weights), bonus, sure,
-        address(ints), len(ints), address(floats), len(floats), address(nodes), address(found), width,
+        address(emissions), *emissions.shape, address(trie.edges), len(trie), address(weights), len(weights), bonus,
+        sure, address(ints), len(ints), address(floats), len(floats), address(nodes), address(found), width,
     )  # fmt: skip
     return Hypotheses(nodes, found)
 
@@ -79,7 +79,7 @@ def search_batch(
     """Search many swipes on all cores. Shape: log_probs [B, T, L + 1]; arguments as in ``search``."""
     nodes, found = _room(len(log_probs), width)
     emissions, *constants = _arguments(log_probs, pruning_exponent, pruning_bonus, sure_blank)
-    search_rows(emissions, trie.children, trie.labels, trie.endings, *constants, nodes, found)
+    search_rows(emissions, trie.edges, *constants, nodes, found)
     return Hypotheses(nodes, found)
 
 

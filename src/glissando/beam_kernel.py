@@ -16,6 +16,8 @@ from glissando.native import Kernel, njit
 if TYPE_CHECKING:
     import numba
 
+# How Trie.edges packs a node: its first child, whether a word ends there, its letter.
+CHILD, WORD, LABEL = np.uint32(9), np.uint32(1 << 8), np.uint32(255)
 IMPOSSIBLE = np.float32(-1e30)  # log of zero, finite so that differences stay numbers
 BEYOND = np.float32(3e38)  # above all scores
 # log(1 + exp(-gap)) every 1/256; beyond a gap of 16 it is nothing to a float32
@@ -44,22 +46,21 @@ def _add(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def search_rows(emissions, children, labels, endings, weights, bonus, sure, nodes, found):  # type: ignore[no-untyped-def]
+def search_rows(emissions, edges, weights, bonus, sure, nodes, found):  # type: ignore[no-untyped-def]
     """Search many swipes on all cores. Shape: emissions [B, T, L + 1], nodes and found [B, W]."""
     for row in numba.prange(len(emissions)):
         ints, floats = room_sizes(nodes.shape[1], emissions.shape[2])
         room, scores = np.empty(ints, np.int32), np.empty(floats, np.float32)
-        _search(emissions[row], children, labels, endings, weights, bonus, sure, room, scores, nodes[row], found[row])
+        _search(emissions[row], edges, weights, bonus, sure, room, scores, nodes[row], found[row])
 
 
 def search_one(  # type: ignore[no-untyped-def]
-    emissions, frames, classes, children, labels, endings, size, weights, depths, bonus, sure,
+    emissions, frames, classes, edges, size, weights, depths, bonus, sure,
     ints, int_count, floats, float_count, nodes, found, width,
 ):  # fmt: skip
     """The search of one swipe over addresses, for ``Kernel``."""
     _search(
-        numba.carray(emissions, (frames, classes)), numba.carray(children, (size + 1,)),
-        numba.carray(labels, (size,)), numba.carray(endings, (size + 1,)), numba.carray(weights, (depths,)),
+        numba.carray(emissions, (frames, classes)), numba.carray(edges, (size + 1,)), numba.carray(weights, (depths,)),
         bonus, sure, numba.carray(ints, (int_count,)), numba.carray(floats, (float_count,)),
         numba.carray(nodes, (width,)), numba.carray(found, (width,)),
     )  # fmt: skip
@@ -69,14 +70,14 @@ SEARCH = Kernel(
     __name__,
     "search_one",
     (
-        "float32*", "int64", "int64", "int32*", "uint8*", "int32*", "int64", "float32*", "int64", "float32", "float32",
+        "float32*", "int64", "int64", "uint32*", "int64", "float32*", "int64", "float32", "float32",
         "int32*", "int64", "float32*", "int64", "int32*", "float32*", "int64",
     ),
 )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _search(emissions, children, labels, endings, weights, bonus, sure, ints, floats, nodes, found):  # type: ignore[no-untyped-def]
+def _search(emissions, edges, weights, bonus, sure, ints, floats, nodes, found):  # type: ignore[no-untyped-def]
     """Run the beam over one swipe's frames and write its words into ``nodes`` and ``found``.
 
     It allocates nothing, so that a ``Kernel`` can be made of it: ``ints`` and ``floats`` are room to work in.
@@ -99,14 +100,14 @@ def _search(emissions, children, labels, endings, weights, bonus, sure, ints, fl
             _wait(frame, size, label, in_blank, in_letter)
             continue
         size = _extend(
-            frame, children, labels, weights, bonus, width, size,
+            frame, edges, weights, bonus, width, size,
             node, label, depth, in_blank, in_letter, rank, table_node, table_slot, spare,
         )  # fmt: skip
         if size > width:
             size = _prune(width, size, node, label, depth, in_blank, in_letter, rank, spare)
     count = 0
     for i in range(size):
-        if endings[node[i] + 1] > endings[node[i]]:
+        if edges[node[i]] & WORD:
             nodes[count] = node[i]
             found[count] = _add(in_blank[i], in_letter[i])
             count += 1
@@ -124,7 +125,7 @@ def _wait(frame, size, label, in_blank, in_letter):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=LENIENT)
 def _extend(  # type: ignore[no-untyped-def]
-    frame, children, labels, weights, bonus, width, size,
+    frame, edges, weights, bonus, width, size,
     node, label, depth, in_blank, in_letter, rank, table_node, table_slot, spare,
 ):  # fmt: skip
     """Advance every hypothesis by one frame, in place, new ones appended; returns how many there are."""
@@ -150,16 +151,16 @@ def _extend(  # type: ignore[no-untyped-def]
         floor = -BEYOND
     filled = size
     likeliest = frame[0]
-    for letter in range(len(frame) - 1):
-        likeliest = max(likeliest, frame[letter])
+    for other in range(len(frame) - 1):
+        likeliest = max(likeliest, frame[other])
     for i in range(size):
         below = depth[i] + 1
         weight, reward = weights[below], bonus * below
         # A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
         if (total[i] + likeliest) * weight + reward < floor:
             continue
-        for child in range(children[node[i]], children[node[i] + 1]):
-            letter = labels[child]
+        for child in range(np.int32(edges[node[i]] >> CHILD), np.int32(edges[node[i] + 1] >> CHILD)):
+            letter = np.int32(edges[child] & LABEL)
             reached = (ended[i] if letter == label[i] else total[i]) + frame[letter]
             if reached * weight + reward < floor:
                 continue

@@ -10,13 +10,15 @@ from typing import Any, Literal
 import numpy as np
 
 from glissando.beam import Hypotheses, greedy, search, search_batch
-from glissando.errors import WeightsError
+from glissando.errors import LexiconError, WeightsError
 from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
+from glissando.native import address
 from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime
-from glissando.scoring import Candidate, Scoring, load_scoring, score_words, softmax
+from glissando.scoring import Candidate, Scoring, load_scoring
+from glissando.scoring_kernel import RANK
 from glissando.trie import Trie, build_trie
 from glissando.weights import load_weights, packaged_weights
 
@@ -120,25 +122,34 @@ class Keyboard:
             k: how many words at the most.
             distances: [B, W, 2] from ``distances``.
         """
-        found = hypotheses.nodes[row] >= 0
-        nodes, log_probs = hypotheses.nodes[row][found], hypotheses.log_probs[row][found]
-        starts = self.trie.endings[nodes]
-        counts = self.trie.endings[nodes + 1] - starts  # surface forms that end at each node
-        ends = np.cumsum(counts)
-        owner = np.repeat(np.arange(len(nodes)), counts)
-        words = self.trie.words[np.arange(len(owner)) + (starts - ends + counts)[owner]]
-        frequency = self.lexicon.frequencies[words]
-        far = None if distances is None else distances[row][found][owner]
-        evidence = log_probs[owner]
-        scores = score_words(evidence, self.trie.depths[nodes][owner], frequency, self.scoring, far)
-        shares = softmax(scores, self.scoring.temperature)
-        best = np.lexsort((-frequency.astype(int), -scores))[: max(k, 0)]  # below the floor the byte still decides
-        surfaces = [self.lexicon.words[word] for word in words[best].tolist()]
-        columns = (column[best].tolist() for column in (scores, evidence, shares, frequency))
+        nodes = np.ascontiguousarray(hypotheses.nodes[row], dtype=np.int32)
+        log_probs = np.ascontiguousarray(hypotheses.log_probs[row], dtype=np.float32)
+        far = np.zeros((len(nodes), 2)) if distances is None else distances[row]
+        far = np.ascontiguousarray(far, dtype=np.float32)
+        room = len(nodes) * self.trie.most_forms
+        scores, places = np.empty(room), np.empty((2, room), np.int32)
+        k = min(max(k, 0), room)
+        numbers, found, count = np.empty((3, k)), np.empty((2, k), np.int32), np.zeros(1, np.int64)
+        RANK.call(
+            address(nodes), address(log_probs), address(far), len(nodes), *self.trie.ending_addresses, len(self.trie),
+            *self._word_addresses, len(self.trie.words), address(scores), *map(address, places), room,
+            self.scoring.temperature, *self.scoring.ranking, address(numbers), address(found), k, address(count),
+        )  # fmt: skip
+        surfaces = [self.lexicon.words[word] for word in found[0, : count[0]].tolist()]
         return [
             Candidate(surface, score, log_prob, share, surface.translate(self._typing), byte)
-            for surface, score, log_prob, share, byte in zip(surfaces, *columns, strict=True)
+            for surface, score, log_prob, share, byte in zip(
+                surfaces, *numbers[:, : count[0]].tolist(), found[1, : count[0]].tolist(), strict=True
+            )
         ]
+
+    @cached_property
+    def _word_addresses(self) -> tuple[int, int]:
+        """Where the trie's words and the lexicon's bytes are."""
+        words, bytes_ = self.trie.words, self.lexicon.frequencies
+        if words.dtype != np.int32 or bytes_.dtype != np.uint8 or not bytes_.flags.c_contiguous:
+            raise LexiconError(f"lexicon {self.lexicon.name}: frequencies must be bytes, got {bytes_.dtype}")
+        return address(words), address(bytes_)
 
     @cached_property
     def ruler(self) -> Ruler:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from glissando.errors import ScoringError
+from glissando.native import address
+from glissando.scoring_kernel import SCORE
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,14 @@ class Scoring:
         """Whether the ranking needs the distances of geometry.py."""
         return bool(self.location_weight or self.shape_weight)
 
+    @property
+    def ranking(self) -> tuple[float, ...]:
+        """The constants of the ranking, in the order that scoring_kernel.py takes them."""
+        return (
+            self.length_exponent, self.frequency_weight, self.frequency_floor, self.length_bonus, self.location_weight,
+            self.shape_weight,
+        )  # fmt: skip
+
     def to_dict(self) -> dict[str, float]:
         """The JSON form that ``from_dict`` reads."""
         return asdict(self)
@@ -155,15 +165,11 @@ def score_words(
     Returns:
         [...] float64 scores, higher is better.
     """
-    typed = np.maximum(length, 1).astype(np.float64)
-    score = (
-        log_prob / typed**scoring.length_exponent
-        + scoring.frequency_weight * np.maximum(frequency, scoring.frequency_floor)
-        + scoring.length_bonus * length
-    )
-    if distances is None:
-        return score
-    return score - scoring.location_weight * distances[..., 0] - scoring.shape_weight * distances[..., 1]
+    far = np.zeros((*np.shape(log_prob), 2)) if distances is None else distances
+    columns = [np.ascontiguousarray(column, dtype=np.float64) for column in (log_prob, length, frequency, far)]
+    scores = np.empty(np.shape(log_prob))
+    SCORE.call(*map(address, columns), address(scores), scores.size, *scoring.ranking)
+    return scores
 
 
 def softmax(scores: Sequence[float] | np.ndarray, temperature: float = 1.0) -> np.ndarray:
