@@ -58,7 +58,7 @@ def beam_widths(sets: dict[str, TuningSet]) -> None:
             ranks, _ = part.beams(scoring, measured=True).ranks(scoring)
             cells.append(tops(ranks))
         keyboard, spent = sets["val"].keyboard, []
-        for log_probs in sets["val"].log_probs[:300]:
+        for log_probs in sets["val"].readings.log_probs[:300]:
             start = time.perf_counter()
             search(log_probs, keyboard.trie, **keyboard._search_options)
             spent.append(1000 * (time.perf_counter() - start))

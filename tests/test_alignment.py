@@ -44,7 +44,7 @@ WORDS = [[0], [1, 0], [0, 0], [0, 1, 0], [1, 1, 0], [0, 1, 1, 0]]
 @pytest.mark.parametrize("labels", WORDS, ids=str)
 def test_alignment_is_that_of_all_ways(labels, seed):
     log_probs = emissions(np.random.default_rng(seed), 6, 2)
-    assert align(log_probs, labels).tolist() == brute_align(log_probs, labels)
+    assert list(align(log_probs, labels).frames) == brute_align(log_probs, labels)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -59,14 +59,17 @@ def test_by_hand():
     """Letter 0 is certain in frame 1, letter 1 in frame 3; elsewhere blank is."""
     probs = np.full((5, 3), 0.01)
     probs[[0, 2, 4], 2] = probs[1, 0] = probs[3, 1] = 0.98
-    assert align(np.log(probs), [0, 1]).tolist() == [1, 3]
+    found = align(np.log(probs), [0, 1])
+    assert found.frames == (1, 3)
+    assert found.costs == pytest.approx((-np.log(0.98), -np.log(0.98)))
+    assert found.gaps == pytest.approx(-3 * np.log(0.98))
     assert word_costs(np.log(probs)[None], [[0, 1]])[0] == pytest.approx(-5 * np.log(0.98), abs=0.05)
 
 
 def test_doubled_letters_need_a_frame_between_them():
     assert needed_frames([0, 0, 1]) == 4
     log_probs = emissions(np.random.default_rng(0), 3, 2)
-    assert align(log_probs, [0, 0]).tolist() == [0, 2]
+    assert align(log_probs, [0, 0]).frames == (0, 2)
     with pytest.raises(LexiconError, match="a word of 3 letters takes 4 frames; the encoder has 3"):
         align(log_probs, [0, 0, 1])
     with pytest.raises(LexiconError, match="takes 4 frames"):

@@ -7,6 +7,7 @@ left out except between doubled letters. The alignment takes the one best way (V
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,15 +17,27 @@ from glissando.errors import LexiconError
 IMPOSSIBLE = -1e30  # log of zero, finite so that differences stay numbers
 
 
-def align(log_probs: np.ndarray, labels: Sequence[int]) -> np.ndarray:
-    """The frame in which each letter of a word is surest, on the word's most likely way through the frames.
+@dataclass(frozen=True)
+class Alignment:
+    """The best way of a word through the emissions.
+
+    Attributes:
+        frames: for each letter, the frame in which it is surest, increasing.
+        costs: for each letter, minus the log-probability of the frames given to it.
+        gaps: the same for the frames given to blank.
+    """
+
+    frames: tuple[int, ...]
+    costs: tuple[float, ...]
+    gaps: float
+
+
+def align(log_probs: np.ndarray, labels: Sequence[int]) -> Alignment:
+    """The most likely way of a word through the frames.
 
     Args:
         log_probs: [T, A + 1] log-emissions, blank last.
         labels: n letters, as indices into the emissions; at least one.
-
-    Returns:
-        [n] int64, increasing.
     """
     _check_fit(labels, len(log_probs))
     states, may_skip = _states([labels], log_probs.shape[1] - 1)
@@ -41,8 +54,13 @@ def align(log_probs: np.ndarray, labels: Sequence[int]) -> np.ndarray:
     for t in range(len(emitted) - 1, -1, -1):
         way[t] = state
         state -= back[t, state]
-    frames = (np.flatnonzero(way == 2 * i + 1) for i in range(len(labels)))
-    return np.array([held[emitted[held, way[held]].argmax()] for held in frames])
+    costs = -emitted[np.arange(len(way)), way]  # [T]
+    letters = [np.flatnonzero(way == 2 * i + 1) for i in range(len(labels))]
+    return Alignment(
+        frames=tuple(int(held[costs[held].argmin()]) for held in letters),
+        costs=tuple(float(costs[held].sum()) for held in letters),
+        gaps=float(costs[way % 2 == 0].sum()),
+    )
 
 
 def word_costs(log_probs: np.ndarray, words: Sequence[Sequence[int]]) -> np.ndarray:

@@ -3,39 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from glissando.beam import Hypotheses, greedy, search, search_batch
-from glissando.errors import LexiconError, WeightsError
+from glissando.decoders import Method, check_fit, choose_decoder, match_keys
+from glissando.errors import LexiconError
 from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
 from glissando.native import address
+from glissando.rescore import word_log_probs
 from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime
 from glissando.scoring import Candidate, Scoring, load_scoring
 from glissando.scoring_kernel import RANK
 from glissando.trie import Trie, build_trie
-from glissando.weights import load_weights, packaged_weights
+from glissando.weights import load_weights
 
 Points = Gesture | Iterable[Sequence[float]] | np.ndarray
-Method = Literal["encoder", "decoder"]
-METHODS: tuple[Method, ...] = ("encoder", "decoder")
 
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
-# How far a key may lie from where the decoder knows it, as a fraction of the letter area along either side.
-SAME_KEY = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """What the networks say of B swipes, letter by letter, blank last.
+
+    Attributes:
+        log_probs: [B, T, L + 1] float32, the encoder's, which are searched.
+        corrected: [B, T, L + 1] float32, the decoder's, which weigh what was found; None without a decoder.
+    """
+
+    log_probs: np.ndarray
+    corrected: np.ndarray | None = None
 
 
 class Keyboard:
     """Decodes swipes on one layout with one lexicon.
 
     Attributes:
-        method: "decoder" where a decoder corrects the encoder's emissions, else "encoder".
+        method: "decoder" where a decoder has a say in the ranking, else "encoder".
         layout, lexicon, encoder, decoder, scoring, width: what it was made of.
     """
 
@@ -56,7 +68,7 @@ class Keyboard:
         self.width = width
         self._columns: np.ndarray | None = None
         if decoder is not None:
-            _check_fit(decoder, layout, encoder)
+            check_fit(decoder, layout, encoder)
             places = np.append(match_keys(layout, decoder.layout), len(layout.keys))  # blank is last in both
             self._columns = None if (places == np.arange(len(places))).all() else places
 
@@ -78,29 +90,53 @@ class Keyboard:
             k: how many candidates at the most.
         """
         gesture = as_gesture(points)
-        emissions = self._encode(resample_batch([gesture]))
-        hypotheses = search(self._letter_log_probs(emissions)[0], self.trie, **self._search_options)
+        hypotheses = self.hypotheses(self.read([gesture]))
         return self.rank(hypotheses, 0, k, self.distances([gesture], hypotheses))
 
     def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
         """Decode many swipes on all cores."""
-        hypotheses = self.hypotheses(self.letter_log_probs(gestures))
+        hypotheses = self.hypotheses(self.read(gestures))
         distances = self.distances(gestures, hypotheses)
         return [self.rank(hypotheses, row, k, distances) for row in range(len(gestures))]
 
     def emissions(self, points: Points) -> Emissions:
-        """What the networks saw, key by key, with B = 1."""
-        return self._encode(resample_batch([as_gesture(points)]))
+        """What the encoder saw, key by key, with B = 1."""
+        return self.encoder.run(resample_batch([as_gesture(points)]), self.layout.centres)
+
+    def read(self, gestures: Sequence[Gesture]) -> Readings:
+        """Run the networks over swipes."""
+        paths = resample_batch(gestures)
+        parts = [self._read(paths[i : i + BATCH]) for i in range(0, len(paths), BATCH)]
+        if len(parts) == 1:
+            return parts[0]
+        corrected = [part.corrected for part in parts if part.corrected is not None]
+        log_probs = np.concatenate([part.log_probs for part in parts])
+        return Readings(log_probs, np.concatenate(corrected) if corrected else None)
 
     def letter_log_probs(self, gestures: Sequence[Gesture]) -> np.ndarray:
-        """Log-emissions over the layout's distinct letters. Shape: [B, T, L + 1] float32, blank last."""
-        paths = resample_batch(gestures)
-        parts = [self._letter_log_probs(self._encode(paths[i : i + BATCH])) for i in range(0, len(paths), BATCH)]
-        return np.concatenate(parts)
+        """The encoder's log-emissions over the layout's distinct letters. Shape: [B, T, L + 1] float32, blank last."""
+        return self.read(gestures).log_probs
 
-    def hypotheses(self, log_probs: np.ndarray) -> Hypotheses:
-        """Beam search on all cores. Shape: log_probs [B, T, L + 1]."""
-        return search_batch(log_probs, self.trie, **self._search_options)
+    def hypotheses(self, readings: Readings) -> Hypotheses:
+        """Beam search by the encoder, on all cores where there are many swipes; the decoder weighs what was found.
+
+        With a decoder a hypothesis's log-probability is the encoder's and the decoder's, mixed by
+        ``Scoring.decoder_share``. The decoder is trained to tell words apart, and finds fewer of them by itself.
+        """
+        if len(readings.log_probs) == 1:
+            found = search(readings.log_probs[0], self.trie, **self._search_options)
+        else:
+            found = search_batch(readings.log_probs, self.trie, **self._search_options)
+        return self.reweigh(found, readings)
+
+    def reweigh(self, found: Hypotheses, readings: Readings) -> Hypotheses:
+        """Hypotheses with the decoder's say; as they are without a decoder."""
+        if readings.corrected is None:
+            return found
+        share = self.scoring.decoder_share
+        judged = word_log_probs(readings.corrected, found.nodes, self.trie)
+        mixed = ((1 - share) * found.log_probs + share * judged).astype(np.float32)
+        return Hypotheses(found.nodes, np.where(found.nodes >= 0, mixed, found.log_probs))
 
     def literal(self, log_probs: np.ndarray) -> list[str]:
         """The letters read without a lexicon, greedily. Shape: log_probs [B, T, L + 1] -> B strings."""
@@ -169,9 +205,13 @@ class Keyboard:
             "pruning_bonus": self.scoring.pruning_bonus,
         }
 
-    def _encode(self, paths: np.ndarray) -> Emissions:
+    def _read(self, paths: np.ndarray) -> Readings:
+        """Run the networks over a few paths. Shape: [B, 2, n]."""
         emissions = self.encoder.run(paths, self.layout.centres)
-        return emissions if self.decoder is None else self.decoder.run(emissions, self._columns)
+        log_probs = self._letter_log_probs(emissions)
+        if self.decoder is None:
+            return Readings(log_probs)
+        return Readings(log_probs, self._letter_log_probs(self.decoder.run(emissions, self._columns)))
 
     def _letter_log_probs(self, emissions: Emissions) -> np.ndarray:
         """Add up the keys of each letter. Shape: [B, T, K + 1] -> [B, T, L + 1]."""
@@ -181,80 +221,6 @@ class Keyboard:
         order = [index for group in groups for index in group] + [len(self.layout.keys)]
         starts = np.cumsum([0] + [len(group) for group in groups])
         return np.logaddexp.reduceat(emissions.log_probs[..., order], starts, axis=-1)
-
-
-def match_keys(layout: Layout, known: Layout) -> np.ndarray:
-    """Where a decoder's keys are on another layout, if the two are the same keyboard.
-
-    They are where they have the same letters, one key each, at most ``SAME_KEY`` apart in x and in y. Coordinates are
-    fractions of the letter area, so its size and shape do not matter.
-
-    Args:
-        layout: the layout with K keys.
-        known: the decoder's.
-
-    Returns:
-        [K] for every key of ``known`` the index of that key on ``layout``; empty where they are not the same.
-    """
-    if len(layout.keys) != len(known.keys) or set(layout.letters) != set(known.letters):
-        return np.empty(0, dtype=np.int64)
-    # As many keys as letters on either, or the gap below compares a letter's first key alone.
-    if len(set(known.letters)) != len(known.letters):
-        return np.empty(0, dtype=np.int64)
-    places = np.array([layout.keys_of[letter][0] for letter in known.letters])
-    gaps = np.abs(layout.centres[places] - known.centres)
-    return places if gaps.max() <= SAME_KEY + 1e-6 else np.empty(0, dtype=np.int64)
-
-
-def choose_decoder(
-    layout: Layout,
-    language: str,
-    encoder: EncoderRuntime,
-    method: Method | None = None,
-    decoder: str | Path | DecoderRuntime = "decoder",
-    threads: int = 1,
-) -> DecoderRuntime | None:
-    """The decoder for a keyboard, or None where the encoder shall decode alone.
-
-    Args:
-        layout: the keyboard's layout.
-        language: the language of its words, "" where it is not known.
-        encoder: the encoder whose emissions it would correct.
-        method: "encoder" wants none, "decoder" wants one whatever the language and fails where it does not fit; None
-            takes one where it fits the layout, the encoder and the language it was trained on.
-        decoder: a packaged decoder, an ``.onnx`` file, or one that is loaded.
-        threads: threads of one that is not.
-    """
-    if method not in (None, *METHODS):
-        raise WeightsError(f"no method {method!r}; a keyboard has {', '.join(METHODS)}")
-    missing = decoder == "decoder" and "decoder" not in packaged_weights()
-    if method == "encoder" or (missing and method is None):
-        return None
-    if missing:
-        raise WeightsError(f"no decoder for layout {layout.name!r}: none is packaged; use method 'encoder'")
-    found = decoder if isinstance(decoder, DecoderRuntime) else DecoderRuntime(load_weights(decoder), threads=threads)
-    if method == "decoder":
-        return found
-    spoken = not language or not found.language or language == found.language
-    return found if spoken and not _misfit(found, layout, encoder) else None
-
-
-def _misfit(decoder: DecoderRuntime, layout: Layout, encoder: EncoderRuntime) -> str:
-    """Why a decoder cannot correct an encoder's emissions on a layout; empty where it can."""
-    if not len(match_keys(layout, decoder.layout)):
-        return f"the decoder belongs to the letters of layout {decoder.layout.name!r} at their places"
-    if decoder.encoder not in (None, encoder.weights.card.get("sha256")):
-        return f"the decoder belongs to the encoder {decoder.encoder[:12]}..., not to {encoder.weights.name}"
-    if decoder.frames != encoder.frames:
-        return f"the decoder takes {decoder.frames} frames, the encoder gives {encoder.frames}"
-    return ""
-
-
-def _check_fit(decoder: DecoderRuntime, layout: Layout, encoder: EncoderRuntime) -> None:
-    """Refuse a decoder that does not fit."""
-    why = _misfit(decoder, layout, encoder)
-    if why:
-        raise WeightsError(f"no decoder for layout {layout.name!r}: {why}; use method 'encoder'")
 
 
 def load(

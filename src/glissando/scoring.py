@@ -47,7 +47,8 @@ class Scoring:
         log_prob / length^length_exponent + frequency_weight * max(byte, frequency_floor) + length_bonus * length
         - location_weight * location - shape_weight * shape
 
-    whose first line is the report's (eq. 3) when the floor is 0; the distances of the second are geometry.py's.
+    whose first line is the report's (eq. 3) when the floor is 0; the distances of the second are geometry.py's. On a
+    keyboard with a decoder, log_prob is (1 - decoder_share) of the encoder's and decoder_share of the decoder's.
     """
 
     length_exponent: float = 0.105  # gamma; these five are the report's English tune
@@ -58,6 +59,7 @@ class Scoring:
     frequency_floor: float = 0.0  # rarer words count as this frequent: low bytes tell little
     location_weight: float = 0.0  # per key width that the swipe strays from the word's keys
     shape_weight: float = 0.0  # per unit of shape distance
+    decoder_share: float = 0.5  # the decoder's part in a word's log-probability, where there is a decoder
     temperature: float = 1.0  # divides the scores before the softmax of Candidate.probability
 
     def __post_init__(self) -> None:
@@ -66,6 +68,8 @@ class Scoring:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise ScoringError(f"scoring constant {field.name} must be a finite number, got {value!r}")
             object.__setattr__(self, field.name, float(value))  # a whole number would wrap among the bytes
+        if not 0 <= self.decoder_share <= 1:
+            raise ScoringError(f"scoring constant decoder_share must lie in [0, 1], got {self.decoder_share}")
         if self.temperature <= 0:
             raise ScoringError(f"scoring constant temperature must be positive, got {self.temperature}")
 

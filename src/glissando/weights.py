@@ -28,7 +28,7 @@ class Weights:
 
 
 def load_weights(weights: str | Path = "encoder") -> Weights:
-    """Find a model: a packaged name such as "encoder", or a file, a Path or ending in .onnx, with its JSON beside it."""
+    """Find a model: a packaged name such as "encoder", or a file (a Path, or ending in .onnx), its JSON beside it."""
     name = str(weights)
     if isinstance(weights, Path) or name.endswith(".onnx"):
         path = Path(weights)

@@ -3,7 +3,7 @@ import pytest
 
 from glissando.design.spelling import Spelling
 from glissando.errors import LexiconError
-from glissando.lexicon import Lexicon
+from glissando.lexicon import LOG_RANGE, Lexicon
 
 
 def lexicon(**frequencies):
@@ -16,14 +16,14 @@ def test_words_as_numbers_most_frequent_first():
     assert words.letters.tolist() == [[1, 0, 0], [1, 0, 1], [0, 1, 1]]  # what pads a word is its last letter
     assert words.lengths.tolist() == [2, 3, 2]
     assert words.weights.sum() == pytest.approx(1)
-    assert words.weights[0] / words.weights[1] == pytest.approx(10 ** (50 * 9.9 / 255))
+    assert words.weights[0] / words.weights[1] == pytest.approx(10 ** (50 * LOG_RANGE / 255))
     assert words.coverage == pytest.approx(1)
 
 
 def test_words_typed_alike_are_one_word_that_weighs_as_much_as_both():
     words = Spelling.of(lexicon(**{"its": 100, "it's": 100, "sit": 105}), "ist", count=9)
     assert words.words == ("its", "sit")
-    assert words.weights[0] == pytest.approx(2 / (2 + 10 ** (5 * 9.9 / 255)))
+    assert words.weights[0] == pytest.approx(2 / (2 + 10 ** (5 * LOG_RANGE / 255)))
 
 
 def test_a_share_of_running_text():

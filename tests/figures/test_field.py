@@ -6,10 +6,11 @@ pytest.importorskip("matplotlib")
 from glissando.errors import WeightsError
 from glissando.figures import field as module
 from glissando.figures.examples import Example, find_examples
-from glissando.figures.field import draw_fields, field, look
+from glissando.figures.field import draw_fields, look
 from glissando.layout import load_layout
 from glissando.runtime import EncoderRuntime
 from glissando.synth import swipe
+from glissando.web.explain import field_logits
 from glissando.weights import load_weights
 
 QWERTY = load_layout("qwerty")
@@ -22,7 +23,7 @@ def encoder():
 
 def test_the_field_is_the_sum_of_cosines():
     coefficients = np.random.default_rng(0).normal(size=16)
-    found = field(coefficients, 0.5, width=8)
+    found = field_logits(coefficients, 8, 4)
     assert found.shape == (4, 8)
     slow = np.array(
         [

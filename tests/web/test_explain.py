@@ -1,58 +1,28 @@
-from itertools import product
-
 import numpy as np
 import pytest
 
 import glissando
+from glissando.alignment import needed_frames, word_costs
 from glissando.gesture import Gesture
 from glissando.layout import Key, Layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import Emissions
 from glissando.scoring import Scoring
 from glissando.synth import swipe
-from glissando.web.explain import _score, align, explain, field, forward, needed_frames
+from glissando.web.explain import _score, explain, field
 
 
 def log_probs(frames):
     return np.log(np.array(frames, dtype=np.float64))
 
 
-def collapse(path, blank):
-    return [label for i, label in enumerate(path) if label != blank and (i == 0 or path[i - 1] != label)]
-
-
-def every_way(frames, labels):
-    """Log-probabilities of all ways through the frames that spell the labels, by enumeration."""
-    blank = frames.shape[1] - 1
-    for path in product(range(frames.shape[1]), repeat=len(frames)):
-        if collapse(path, blank) == list(labels):
-            yield sum(frames[t, label] for t, label in enumerate(path)), path
-
-
-@pytest.mark.parametrize("labels", [[0], [0, 1], [1, 1], [0, 1, 0]])
-def test_forward_and_alignment_against_enumeration(labels):
-    rng = np.random.default_rng(len(labels))
-    frames = np.log(rng.dirichlet(np.ones(3), size=4))
-    ways = list(every_way(frames, labels))
-    assert forward(frames, labels) == pytest.approx(np.logaddexp.reduce([score for score, _ in ways]))
-    found = align(frames, labels)
-    assert -(sum(found.costs) + found.gaps) == pytest.approx(max(score for score, _ in ways))
-
-
-def test_alignment_by_hand():
-    found = align(log_probs([[0.9, 0.05, 0.05], [0.1, 0.1, 0.8], [0.1, 0.5, 0.4]]), [0, 1])
-    assert found.frames == (0, 2)
-    assert found.costs == pytest.approx((-np.log(0.9), -np.log(0.5)))
-    assert found.gaps == pytest.approx(-np.log(0.8))
-
-
-def test_forward_is_what_the_beam_found(tiny_weights):
+def test_the_cost_of_a_word_is_what_the_beam_found(tiny_weights):
     board = glissando.load("qwerty", lexicon={"hello": 5, "held": 4, "world": 3}, weights=tiny_weights)
     gesture = swipe("hello", board.layout)
     frames = board.letter_log_probs([gesture])[0]
     for candidate in board.decode(gesture):
         labels = [board.trie.letters.index(letter) for letter in candidate.letters]
-        assert forward(frames, labels) == pytest.approx(candidate.log_prob, abs=1e-3)
+        assert -word_costs(frames[None], [labels])[0] == pytest.approx(candidate.log_prob, abs=1e-3)
 
 
 @pytest.mark.parametrize("weights", [{}, {"location_weight": 3.0, "shape_weight": 2.0}], ids=["plain", "geometric"])
@@ -63,7 +33,9 @@ def test_the_explanation_is_of_what_was_decoded(tiny_weights, weights):
     found = explain(board, gesture, "world")
     assert found.candidates == board.decode(gesture, k=9)
     for candidate in found.candidates:
-        score = _score(board, gesture, candidate.letters, candidate.log_prob, candidate.frequency)
+        score = _score(
+            board, gesture, board.read([gesture]), candidate.letters, candidate.log_prob, candidate.frequency
+        )
         assert score == pytest.approx(candidate.score, rel=1e-4)
 
 

@@ -13,8 +13,8 @@ export async function readGolden(keyboard) {
 // -> {swipes, worst and limits by stage, failures: [text], ms, encoderMs}
 export async function compare(keyboard, records) {
   const { path, emissions, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
-  const limits = { path, emissions, letters: emissions, distances: scores, scores, probabilities };
-  if (!records.some((record) => record.letters)) delete limits.letters;
+  const limits = { path, emissions, letters: emissions, corrected: emissions, distances: scores, scores, probabilities };
+  for (const stage of ["letters", "corrected"]) if (!records.some((record) => record[stage])) delete limits[stage];
   const worst = Object.fromEntries(Object.keys(limits).map((stage) => [stage, 0]));
   const failures = [];
   for (const [i, record] of records.entries()) {
@@ -31,12 +31,13 @@ export async function compare(keyboard, records) {
 async function differences(keyboard, record) {
   const path = resample(record.points, keyboard.constants.path);
   const encoded = await keyboard.encode(path);
-  const letters = keyboard.byLetter(await keyboard.correct(encoded));
-  const found = keyboard.rank(record.points, keyboard.beam.search(letters), Infinity);
+  const found = keyboard.rank(record.points, await keyboard.find(encoded), Infinity);
   const stages = {
     path: largest(path, record.path.flat()),
     emissions: largest(encoded.logProbs, record.emissions.flat(), DEEP),
-    letters: record.letters ? largest(letters, record.letters.flat(), DEEP) : 0,
+    letters: record.letters ? largest(keyboard.byLetter(encoded.logProbs), record.letters.flat(), DEEP) : 0,
+    corrected: record.corrected
+      ? largest(keyboard.byLetter(await keyboard.correct(encoded)), record.corrected.flat(), DEEP) : 0,
     scores: 0, distances: 0, probabilities: 0,
   };
   const words = [];

@@ -4,6 +4,7 @@ import { Beam } from "./beam.js";
 import { openBundle } from "./bundle.js";
 import { Ruler } from "./geometry.js";
 import { checkPoints, resample } from "./resample.js";
+import { reweigh } from "./rescore.js";
 import { rank } from "./scoring.js";
 import { readTrie } from "./trie.js";
 
@@ -39,8 +40,15 @@ export class Keyboard {
   // The k words a swipe most likely means, best first. points: [[x, y, t_ms], ...] over the letter area.
   async decode(points, k = 5) {
     checkPoints(points);
-    const logProbs = await this.correct(await this.encode(resample(points, this.constants.path)));
-    return this.rank(points, this.beam.search(this.byLetter(logProbs)), k);
+    return this.rank(points, await this.find(await this.encode(resample(points, this.constants.path))), k);
+  }
+
+  // The finalists of what the encoder saw, weighed by the decoder too where the bundle has one. -> [{node, logProb}]
+  async find(encoded) {
+    const found = this.beam.search(this.byLetter(encoded.logProbs));
+    if (!this.sessions.decoder) return found;
+    const corrected = this.byLetter(await this.correct(encoded));
+    return reweigh(found, corrected, this.trie, this.constants.scoring.decoder_share);
   }
 
   // -> {logProbs: Float32Array [frames, keys + 1], blank last; frames, coefficients, gate}
@@ -57,9 +65,8 @@ export class Keyboard {
     return { logProbs, frames, coefficients: outputs.coefficients, gate: outputs.gate };
   }
 
-  // The decoder's say on what the encoder saw, where the bundle has one. -> [frames, keys + 1]
+  // The decoder's say on what the encoder saw. -> [frames, keys + 1]
   async correct({ logProbs, frames, coefficients, gate }) {
-    if (!this.sessions.decoder) return logProbs;
     const { columns } = this.bundle.manifest.models.decoder; // for each of the decoder's, which of ours
     const width = columns.length;
     const ordered = logProbs.map((_, i) => logProbs[i - (i % width) + columns[i % width]]);

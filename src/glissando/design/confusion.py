@@ -72,18 +72,18 @@ def confusions(keyboard: Keyboard, text: RunningText, gestures: list[Gesture], c
     mistaken: dict[tuple[int, int], float] = {}
     for start in range(0, len(words), CHUNK):
         part = slice(start, min(start + CHUNK, len(words)))
-        log_probs = keyboard.letter_log_probs(gestures[part])
-        costs[part] = word_costs(log_probs, labels[part])
-        hypotheses = keyboard.hypotheses(log_probs)
-        for meant, readings in enumerate(_readings(keyboard, gestures[part], hypotheses), start):
+        readings = keyboard.read(gestures[part])
+        costs[part] = word_costs(readings.log_probs, labels[part])
+        hypotheses = keyboard.hypotheses(readings)
+        for meant, chances in enumerate(_chances(keyboard, gestures[part], hypotheses), start):
             if len(set(labels[meant])) > 1:
-                others = {place[word]: chance for word, chance in readings.items() if place[word] != meant}
+                others = {place[word]: chance for word, chance in chances.items() if place[word] != meant}
                 mistaken |= {(meant, other): chance for other, chance in others.items()}
     total = 10_000 * sum(shares[meant] * chance for (meant, _), chance in mistaken.items())
     return Confusion(float(shares @ costs), float(total), _pairs(words, shares, mistaken, count))
 
 
-def _readings(keyboard: Keyboard, gestures: list[Gesture], hypotheses: Hypotheses) -> list[dict[str, float]]:
+def _chances(keyboard: Keyboard, gestures: list[Gesture], hypotheses: Hypotheses) -> list[dict[str, float]]:
     """For each swipe the words it may be read as, with their probability."""
     distances = keyboard.distances(gestures, hypotheses)
     ranked = (keyboard.rank(hypotheses, row, DEPTH, distances) for row in range(len(gestures)))

@@ -140,9 +140,9 @@ def letter_confidences(keyboard: Keyboard, word: str, width_mm: float = WIDTH_MM
     letters = typed_letters(word, frozenset(alphabet))
     labels = [alphabet.index(letter) for letter in letters]
     log_probs = keyboard.letter_log_probs([swipe(word, keyboard.layout, width_mm=width_mm)])[0]
-    frames = align(log_probs, labels)
+    frames = list(align(log_probs, labels).frames)
     confidence = np.exp(log_probs[frames, labels]).tolist()
-    return tuple(Letter(*one) for one in zip(letters, frames.tolist(), confidence, strict=True))
+    return tuple(Letter(*one) for one in zip(letters, frames, confidence, strict=True))
 
 
 def _check(layouts: Sequence[Layout], words: Sequence[str]) -> None:

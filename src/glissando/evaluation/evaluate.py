@@ -15,10 +15,11 @@ from glissando.corpus.filters import measured
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.lines import LineError, read_objects
 from glissando.corpus.records import Swipe, swipe_from_dict
+from glissando.decoders import choose_decoder
 from glissando.errors import CorpusError
 from glissando.evaluation.metrics import Metrics, Outcome, summarise
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, Points, choose_decoder
+from glissando.keyboard import Keyboard, Points
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon, load_lexicon, typed_letters
 from glissando.runtime import EncoderRuntime
@@ -215,16 +216,13 @@ def _decode_chunk(
 ) -> tuple[list[list[Candidate]], Sequence[str | None]]:
     """Candidates, best first, and the letters read without a lexicon."""
     if isinstance(decoder, Keyboard):
-        log_probs = decoder.letter_log_probs(gestures)
-        hypotheses = decoder.hypotheses(log_probs)
+        readings = decoder.read(gestures)
+        hypotheses = decoder.hypotheses(readings)
         # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
         distances = decoder.distances(gestures, hypotheses)
         candidates = [decoder.rank(hypotheses, row, 4 * depth, distances) for row in range(len(gestures))]
-        readings: Sequence[str | None] = decoder.literal(log_probs)
-    else:
-        candidates = decoder.decode_batch(gestures, k=depth)
-        readings = [None] * len(gestures)
-    return candidates, readings
+        return candidates, decoder.literal(readings.log_probs)
+    return decoder.decode_batch(gestures, k=depth), [None] * len(gestures)
 
 
 def _key_distance(swipe: Swipe, layout: Layout) -> float:

@@ -20,7 +20,7 @@ from glissando.evaluation.fit import cross_entropy
 from glissando.evaluation.stored import StoredBeams, store_beams, tt1mm5
 from glissando.evaluation.study import Found, Plan, Progress, Range, Space, maximise
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard
+from glissando.keyboard import Keyboard, Readings
 from glissando.lexicon import Lexicon, typed_letters
 from glissando.scoring import Scoring
 
@@ -56,18 +56,18 @@ class Searchable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TuningSet:
-    """Swipes on one layout, encoded once: a keyboard, its log-emissions and the letters meant.
+    """Swipes on one layout, encoded once: a keyboard, what its networks read and the letters meant.
 
     Attributes:
         keyboard: decodes them.
         gestures: the n swipes.
-        log_probs: [n, T, L + 1] log-emissions over the layout's letters.
+        readings: their log-emissions over the layout's letters.
         targets: n strings of typed letters.
     """
 
     keyboard: Keyboard
     gestures: tuple[Gesture, ...]
-    log_probs: np.ndarray
+    readings: Readings
     targets: tuple[str, ...]
 
     @classmethod
@@ -76,7 +76,7 @@ class TuningSet:
         letters = frozenset(keyboard.layout.letters)
         targets = tuple("".join(typed_letters(word, letters)) for word in words)
         check_known(targets, keyboard.lexicon, letters)
-        return cls(keyboard, tuple(gestures), keyboard.letter_log_probs(gestures), targets)
+        return cls(keyboard, tuple(gestures), keyboard.read(gestures), targets)
 
     def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
         """Search every swipe with these pruning constants; ``measured`` adds the distances of geometry.py."""
@@ -84,7 +84,7 @@ class TuningSet:
         trie = self.keyboard.trie  # built once; the copy keeps it
         keyboard = copy(self.keyboard)
         keyboard.scoring = asked
-        found = keyboard.hypotheses(self.log_probs)
+        found = keyboard.hypotheses(self.readings)
         distances = keyboard.distances(self.gestures, found) if measured else None
         return store_beams(found, trie, keyboard.lexicon.frequencies, self.targets, distances)
 

@@ -18,11 +18,12 @@ from typing import Any
 
 import glissando
 from glissando import beam, geometry, gesture, walk
+from glissando.decoders import match_keys
 from glissando.errors import BundleError
 from glissando.export.binary import read_trie, write_trie
 from glissando.export.golden import TOLERANCES, golden_lines, golden_swipes
 from glissando.export.pages import page_files
-from glissando.keyboard import Keyboard, match_keys
+from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.runtime import DecoderRuntime, EncoderRuntime
 from glissando.scoring import Scoring

@@ -62,12 +62,13 @@ def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> list[Golden]
 def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
     """One line of JSON for each swipe, as docs/deployment.md describes it."""
     gestures = [one.gesture for one in swipes]
-    letters = keyboard.letter_log_probs(gestures)  # [B, T, L + 1]
-    hypotheses = keyboard.hypotheses(letters)
+    readings = keyboard.read(gestures)
+    letters = readings.log_probs  # [B, T, L + 1]
+    hypotheses = keyboard.hypotheses(readings)
     distances = keyboard.distances(gestures, hypotheses)
     for row, one in enumerate(swipes):
         path = one.gesture.path()
-        emissions = keyboard.encoder.run(path[None], keyboard.layout.centres).log_probs[0]  # before any decoder
+        emissions = keyboard.encoder.run(path[None], keyboard.layout.centres).log_probs[0]
         places = {int(node): i for i, node in enumerate(hypotheses.nodes[row])}
         candidates = [
             _candidate(found, None if distances is None else distances[row, places[keyboard.trie.find(found.letters)]])
@@ -82,9 +83,11 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
             "greedy": keyboard.literal(letters[row : row + 1])[0],
             "candidates": candidates,
         }
-        # What the beam reads, where it is not the emissions themselves: several keys with one letter, or a decoder.
-        if len(keyboard.trie.letters) < len(keyboard.layout.keys) or keyboard.method != "encoder":
+        # What the beam reads, where several keys have one letter and it is not the emissions themselves.
+        if len(keyboard.trie.letters) < len(keyboard.layout.keys):
             record["letters"] = _rounded(letters[row], 5)
+        if readings.corrected is not None:
+            record["corrected"] = _rounded(readings.corrected[row], 5)
         yield json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 

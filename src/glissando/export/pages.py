@@ -11,7 +11,17 @@ from glissando.errors import BundleError
 # Of the web's static files, what the page draws its keyboard with.
 DRAWING = ("base.css", "demo.css", "icon.svg", "pad.js", "page.js", "text.js", "theme.js")
 EXAMPLE = ("index.html", "demo.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
-PORT = ("beam.js", "bundle.js", "geometry.js", "golden.js", "keyboard.js", "resample.js", "scoring.js", "trie.js")
+PORT = (
+    "beam.js",
+    "bundle.js",
+    "geometry.js",
+    "golden.js",
+    "keyboard.js",
+    "resample.js",
+    "rescore.js",
+    "scoring.js",
+    "trie.js",
+)
 
 
 def page_files() -> dict[str, bytes]:

@@ -143,8 +143,9 @@ class Reference:
         parts, words = [], []
         for start in range(0, len(self.gestures), BATCH):
             gestures = self.gestures[start : start + BATCH]
-            parts.append(keyboard.letter_log_probs(gestures))
-            found = keyboard.hypotheses(parts[-1])
+            readings = keyboard.read(gestures)
+            parts.append(readings.log_probs if readings.corrected is None else readings.corrected)
+            found = keyboard.hypotheses(readings)
             far = keyboard.distances(gestures, found)
             best = [keyboard.rank(found, row, 1, far) for row in range(len(gestures))]
             words += [candidates[0].word if candidates else None for candidates in best]

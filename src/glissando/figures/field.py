@@ -16,6 +16,7 @@ from glissando.figures.style import COLOURS, INK, draw_keys, draw_trail, figure,
 from glissando.gesture import resample_batch
 from glissando.lexicon import typed_letters
 from glissando.runtime import EncoderRuntime
+from glissando.web.explain import field_logits
 
 WIDTH = 160  # samples across the letter area
 DEPTH = 8.0  # nats below the field's peak that are told apart; what is less likely is white
@@ -58,34 +59,15 @@ def look(example: Example, encoder: EncoderRuntime) -> list[Sight]:
     by_letter = np.stack([probs[:, group].sum(axis=1) for group in map(list, groups)] + [probs[:, -1]], axis=1)
     alphabet = tuple(layout.keys_of)
     labels = [alphabet.index(letter) for letter in letters]
-    frames = align(np.log(by_letter), labels).tolist()
+    frames = align(np.log(by_letter), labels).frames
     return [
         Sight(
             letter, (frame + 1) / len(probs), float(by_letter[frame, label]),
             float(by_letter[frame, label] / max(1 - by_letter[frame, -1], 1e-12)),
-            field(emissions.coefficients[0, frame], layout.aspect),
+            field_logits(emissions.coefficients[0, frame], WIDTH, max(round(WIDTH * layout.aspect), 1)),
         )
         for letter, label, frame in zip(letters, labels, frames, strict=True)
     ]  # fmt: skip
-
-
-def field(coefficients: np.ndarray, aspect: float, width: int = WIDTH) -> np.ndarray:
-    """Key logits at every place of the letter area (eq. 2), the highest being 0.
-
-    Args:
-        coefficients: [N * N] of cos(pi u x) cos(pi v y), v fastest.
-        aspect: height over width of the letter area.
-        width: samples across.
-
-    Returns:
-        [rows, width].
-    """
-    resolution = round(len(coefficients) ** 0.5)
-    order = np.pi * np.arange(resolution)
-    x, y = ((np.arange(size) + 0.5) / size for size in (width, max(round(width * aspect), 1)))
-    square = coefficients.astype(np.float64).reshape(resolution, resolution)  # [u, v]
-    logits = np.cos(np.outer(y, order)) @ square.T @ np.cos(np.outer(order, x))
-    return logits - logits.max()
 
 
 def draw_fields(examples: Sequence[Example], encoder: EncoderRuntime, path: Path) -> list[Path]:

@@ -153,10 +153,10 @@ def _is_straight(a: str, a_keys: np.ndarray, b: str, b_keys: np.ndarray) -> bool
 def _mistakes(keyboard: Keyboard, swipes: Sequence[Swipe]) -> Iterator[Mistake]:
     """Decode some swipes; yield those read wrong."""
     gestures = [swipe.gesture for swipe in swipes]
-    log_probs = keyboard.letter_log_probs(gestures)
-    hypotheses = keyboard.hypotheses(log_probs)
+    readings = keyboard.read(gestures)
+    log_probs, literal = readings.log_probs, keyboard.literal(readings.log_probs)
+    hypotheses = keyboard.hypotheses(readings)
     distances = keyboard.distances(gestures, hypotheses)
-    readings = keyboard.literal(log_probs)
     letters = frozenset(keyboard.layout.letters)
     for row, swipe in enumerate(swipes):
         target = "".join(typed_letters(swipe.word, letters))
@@ -167,11 +167,11 @@ def _mistakes(keyboard: Keyboard, swipes: Sequence[Swipe]) -> Iterator[Mistake]:
         bytes_ = _byte(keyboard, target), candidates[0].frequency
         labels = [[keyboard.trie.letters.index(letter) for letter in word] for word in (target, answer)]
         meant, read = word_costs(log_probs[[row, row]], labels)
-        frames = align(log_probs[row], labels[0])
+        frames = np.array(align(log_probs[row], labels[0]).frames)
         yield Mistake(
             swipe, keyboard.layout, target, answer,
             sum(one.probability for one in candidates if one.letters == answer),
-            readings[row], (frames + 1) / log_probs.shape[1], np.exp(log_probs[row, frames, labels[0]]),
+            literal[row], (frames + 1) / log_probs.shape[1], np.exp(log_probs[row, frames, labels[0]]),
             float(meant - read), bytes_, cause_of(target, answer, swipe, keyboard.layout, bytes_[1] - bytes_[0]),
         )  # fmt: skip
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from glissando.cache import cache_directory
+from glissando.decoders import choose_decoder
 from glissando.errors import GlissandoError, LayoutError, LexiconError
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, choose_decoder
+from glissando.keyboard import Keyboard
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import DecoderRuntime, EncoderRuntime

@@ -1,0 +1,37 @@
+// How likely the finalists are under the decoder's emissions: exact CTC, in plain probabilities.
+
+const IMPOSSIBLE = -1e4; // of a word without an alignment
+
+// Weighs each finalist by both networks. hypotheses: [{node, logProb}]; logProbs: Float32Array [frames, letters + 1],
+// blank last; share: the decoder's. -> hypotheses in the same order.
+export function reweigh(hypotheses, logProbs, trie, share) {
+  const probs = Float64Array.from(logProbs, Math.exp);
+  return hypotheses.map(({ node, logProb }) => {
+    const mass = forward(probs, spelled(node, trie), trie.letters.length + 1);
+    const judged = mass > 0 ? Math.max(Math.log(mass), IMPOSSIBLE) : IMPOSSIBLE;
+    return { node, logProb: (1 - share) * logProb + share * judged };
+  });
+}
+
+function spelled(node, trie) {
+  const labels = [];
+  for (let at = node; at > 0; at = trie.parents[at]) labels.push(trie.labels[at]);
+  return labels.reverse();
+}
+
+// The forward recursion over blank, letter, blank, letter ... blank, in place from the last state to the first.
+function forward(probs, labels, classes) {
+  const score = new Float64Array(2 * labels.length + 1);
+  score[0] = 1; // before the first frame, as if in blank
+  for (let frame = 0; frame < probs.length; frame += classes) {
+    const blank = probs[frame + classes - 1];
+    for (let k = labels.length; k > 0; k -= 1) {
+      const here = 2 * k - 1;
+      score[here + 1] = (score[here + 1] + score[here]) * blank;
+      const skipped = k > 1 && labels[k - 1] !== labels[k - 2] ? score[here - 2] : 0;
+      score[here] = (score[here] + score[here - 1] + skipped) * probs[frame + labels[k - 1]];
+    }
+    score[0] *= blank;
+  }
+  return score[2 * labels.length] + score[2 * labels.length - 1];
+}
