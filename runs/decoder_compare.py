@@ -4,11 +4,11 @@
     python runs/decoder_compare.py [--data DIR] [--weights FILE] [--decoder FILE] [--holdout 0.1] [--holdout-seed 0]
                                    [--write]
 
-The first line packages a trained decoder. The second fits pruning (recall of the beam) and scoring (cross-entropy) of
-both methods to how_we_swipe_val and compares them there, then with each half of val's people ranked by the other half's
-fit, then with val's constants on the tenth of the training people that the decoder's training set aside (the same share
-and seed as its settings say). McNemar's exact test says whether a gain is one. --write puts the decoder's constants
-into the package. Cost: five minutes on two cores.
+The first line packages a trained decoder. The second fits pruning (recall of the beam), scoring and the decoder's share
+(cross-entropy) to how_we_swipe_val and compares the methods there, then with each half of val's people ranked by the
+other half's fit, then with val's constants on the tenth of the training people that the decoder's training set aside
+(the same share and seed as its settings say). McNemar's exact test says whether a gain is one. --write puts the
+decoder's constants into the package. Cost: five minutes on two cores.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from sets import arguments, half_of_the_people, tops, word_list
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets
-from glissando.evaluation.fit import fit_scoring
+from glissando.evaluation.fit import cross_entropy, fit_scoring
 from glissando.evaluation.metrics import mcnemar
 from glissando.evaluation.tune import TuningSet
 from glissando.scoring import Scoring
@@ -30,6 +30,7 @@ from glissando.train.holdout import held_out
 from glissando.weights import load_weights
 
 EXPONENTS, BONUSES = (-0.1, 0.0, 0.1, 0.2, 0.3, 0.42), (0.3, 0.55, 0.8, 1.04, 1.3)  # of pruning
+SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)  # of the decoder
 
 
 def encode(data: Path, swipes: list, options: EvaluationOptions) -> TuningSet:
@@ -54,6 +55,17 @@ def prune(part: TuningSet) -> Scoring:
     return max(grid, key=lambda constants: part.beams(constants).recall)
 
 
+def fit(part: TuningSet, pruning: Scoring, rows: np.ndarray | None = None) -> Scoring:
+    """Constants that make the words meant likeliest, of all swipes or of some. Shape: rows [n] bool."""
+    fits = []
+    for share in SHARES if part.readings.corrected is not None else (pruning.decoder_share,):
+        beams = part.beams(replace(pruning, decoder_share=share), measured=True)
+        beams = beams if rows is None else beams.select(rows)
+        scoring = fit_scoring([beams], replace(pruning, decoder_share=share))
+        fits.append((cross_entropy(beams, scoring), scoring))
+    return min(fits, key=lambda found: found[0])[1]
+
+
 def compare(name: str, before: np.ndarray, after: np.ndarray) -> None:
     """Print two rankings of the same swipes. Shape: [n], [n] ranks of the targets, 0 where lost."""
     test = mcnemar(before == 1, after == 1)
@@ -75,15 +87,16 @@ def main(chosen: argparse.Namespace) -> None:
     val = list(read_targets(chosen.data / "swipes" / "how_we_swipe_val.jsonl.gz", shelf, base))
     first = half_of_the_people(val)
     fitted, direct, crossed = [], [], []
+    pruning: Scoring | None = None
     for options in methods:
         part = encode(chosen.data, val, options)
-        pruning = prune(part)
-        beams = part.beams(pruning, measured=True)
-        scoring = fit_scoring([beams], pruning)
+        pruning = pruning or prune(part)  # the encoder searches in both
+        scoring = fit(part, pruning)
         fitted.append(Scoring(**{key: round(value, 5) for key, value in scoring.to_dict().items()}))
+        beams = part.beams(fitted[-1], measured=True)
         direct.append(beams.ranks(fitted[-1])[0])
-        fits = [fit_scoring([beams.select(half)], pruning) for half in (~first, first)]
-        crossed.append(np.where(first, *(beams.ranks(fit)[0] for fit in fits)))
+        halves = [fit(part, pruning, half) for half in (~first, first)]
+        crossed.append(np.where(first, *(part.beams(half, measured=True).ranks(half)[0] for half in halves)))
         error = calibration_error(beams, fitted[-1])
         print(f"{options.method}: recall {beams.recall:.2f}, calibration error {error:.1f} %")
         print(f"  {json.dumps(fitted[-1].to_dict())}", flush=True)
