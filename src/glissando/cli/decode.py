@@ -191,14 +191,20 @@ def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
     from rich.table import Table
 
     title = f"{options.method}, beam {options.beam}" if options.method != "shark2" else options.method
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "tt1mm5", "ece", "oov", "ms"):
-        table.add_column(column, justify="left" if column == "layout" else "right")
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, pad_edge=False)
+    for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "ece", "oov", "ms"):
+        table.add_column(column, justify="left" if column == "layout" else "right", no_wrap=True)
     rows = list(result.by_layout.items())
     for name, metrics in [*rows, ("all", result.overall)] if len(rows) > 1 else rows:
         shares = (metrics.top1, metrics.half_width, metrics.top3, metrics.top10, metrics.greedy, metrics.recall)
-        figures = [*shares, metrics.tt1mm5, metrics.calibration_error, metrics.oov, metrics.ms_p50]
-        table.add_row(name, f"{metrics.n:,}", *("-" if figure is None else f"{figure:.2f}" for figure in figures))
+        further = (metrics.calibration_error, metrics.oov)  # a digit less, so that 80 columns hold all
+        cells = [_figure(value, 2) for value in shares[:4]] + [_figure(value, 1) for value in (*shares[4:], *further)]
+        table.add_row(name, f"{metrics.n:,}", *cells, _figure(metrics.ms_p50, 2))
     Console().print(table)
     lengths = result.overall.by_length
     Console().print("top-1 by length: " + "  ".join(f"{n}: {row['top1']:.1f}" for n, row in lengths.items()))
+
+
+def _figure(value: float | None, digits: int) -> str:
+    """A figure for a table, a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits}f}"
