@@ -40,8 +40,8 @@ async function timed(points) {
   const times = [performance.now()];
   const lap = (value) => { times.push(performance.now()); return value; };
   const path = lap(resample(points, keyboard.constants.path));
-  const logProbs = lap(await keyboard.correct(await keyboard.encode(path)));
-  const hypotheses = lap(keyboard.beam.search(keyboard.byLetter(logProbs)));
+  const read = lap(await keyboard.read(path));
+  const hypotheses = lap(keyboard.find(read));
   const candidates = lap(keyboard.rank(points, hypotheses, SHOWN));
   return { candidates, steps: times.slice(1).map((time, i) => time - times[i]) };
 }

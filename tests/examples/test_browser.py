@@ -116,7 +116,7 @@ def test_a_decoder_passes_too(node, tiny_weights, tiny_decoder, tmp_path):
     keyboard = glissando.load("qwerty", "en", lexicon=lexicon(), **options)
     code, report, errors = check_in_node(node, export(keyboard, tmp_path / "decoder", 20))
     assert (code, errors) == (0, "")
-    assert 0 < report["worst"]["letters"] <= 1e-4
+    assert 0 < report["worst"]["corrected"] <= 1e-4
 
 
 def test_without_geometry_it_passes_too(node, tiny_weights, tmp_path):

@@ -30,14 +30,13 @@ export async function compare(keyboard, records) {
 
 async function differences(keyboard, record) {
   const path = resample(record.points, keyboard.constants.path);
-  const encoded = await keyboard.encode(path);
-  const found = keyboard.rank(record.points, await keyboard.find(encoded), Infinity);
+  const read = await keyboard.read(path);
+  const found = keyboard.rank(record.points, keyboard.find(read), Infinity);
   const stages = {
     path: largest(path, record.path.flat()),
-    emissions: largest(encoded.logProbs, record.emissions.flat(), DEEP),
-    letters: record.letters ? largest(keyboard.byLetter(encoded.logProbs), record.letters.flat(), DEEP) : 0,
-    corrected: record.corrected
-      ? largest(keyboard.byLetter(await keyboard.correct(encoded)), record.corrected.flat(), DEEP) : 0,
+    emissions: largest(read.encoded.logProbs, record.emissions.flat(), DEEP),
+    letters: record.letters ? largest(read.letters, record.letters.flat(), DEEP) : 0,
+    corrected: record.corrected ? largest(read.corrected, record.corrected.flat(), DEEP) : 0,
     scores: 0, distances: 0, probabilities: 0,
   };
   const words = [];

@@ -40,15 +40,20 @@ export class Keyboard {
   // The k words a swipe most likely means, best first. points: [[x, y, t_ms], ...] over the letter area.
   async decode(points, k = 5) {
     checkPoints(points);
-    return this.rank(points, await this.find(await this.encode(resample(points, this.constants.path))), k);
+    return this.rank(points, this.find(await this.read(resample(points, this.constants.path))), k);
   }
 
-  // The finalists of what the encoder saw, weighed by the decoder too where the bundle has one. -> [{node, logProb}]
-  async find(encoded) {
-    const found = this.beam.search(this.byLetter(encoded.logProbs));
-    if (!this.sessions.decoder) return found;
-    const corrected = this.byLetter(await this.correct(encoded));
-    return reweigh(found, corrected, this.trie, this.constants.scoring.decoder_share);
+  // What the networks say, letter by letter; corrected is null where the bundle has no decoder.
+  async read(path) {
+    const encoded = await this.encode(path);
+    const corrected = this.sessions.decoder ? this.byLetter(await this.correct(encoded)) : null;
+    return { encoded, letters: this.byLetter(encoded.logProbs), corrected };
+  }
+
+  // The finalists of what the encoder saw, weighed by the decoder too. -> [{node, logProb}]
+  find({ letters, corrected }) {
+    const found = this.beam.search(letters);
+    return corrected ? reweigh(found, corrected, this.trie, this.constants.scoring.decoder_share) : found;
   }
 
   // -> {logProbs: Float32Array [frames, keys + 1], blank last; frames, coefficients, gate}
