@@ -9,7 +9,7 @@ A mistake has the first of these causes that fits:
 3. straight-line letters: every letter that one word has and the other has not lies within ``COLINEAR`` key widths of
    the line between the letters around it that both have (stream, steam; pit, put).
 4. neighbours: as many letters, and those that differ are on keys at most ``ADJACENT`` key widths apart (for, foe).
-5. rare word: the word meant is rarer by ``RARE`` or more in the lexicon's byte, 26 of which are a factor of ten.
+5. rare word: the word meant is rarer by ``RARE`` or more in the lexicon's byte, 36 of which are a factor of ten.
 6. other.
 """
 
