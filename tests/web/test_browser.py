@@ -21,9 +21,9 @@ PHONE = {
     "reduced_motion": "reduce",
 }  # fmt: skip
 TEN = {
-    "qwerty": "thank travel people market friend garden summer because little animal",
-    "clearflow": "thank travel doctor market friend garden summer because little animal",
-    "jcuken": "утром спасибо хорошо работа завтра сейчас только погода музыка вопрос",
+    "qwerty": "thank doctor water problem question garden family because little animal",
+    "clearflow": "travel doctor water problem question person family because little number",
+    "jcuken": "утром спасибо хорошо работа завтра сейчас только музыка вопрос привет",
 }
 
 

@@ -101,7 +101,7 @@ def _profile(
     if wanted != ["onnxruntime"]:
         try:
             from glissando.export.contenders import line_up
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             skipped = {name: f"{error.name} is not installed" for name in wanted if name != "onnxruntime"}
         else:
             lined = line_up(keyboard, [name for name in wanted if name != "onnxruntime"], checkpoint)
