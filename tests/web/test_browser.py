@@ -23,7 +23,7 @@ PHONE = {
 TEN = {
     "qwerty": "thank doctor water problem question garden family because little animal",
     "clearflow": "travel doctor water problem question person family because little number",
-    "jcuken": "утром спасибо хорошо работа завтра сейчас только музыка вопрос привет",
+    "jcuken": "утром спасибо хорошо работа завтра сейчас только погода музыка вопрос",
 }
 
 
