@@ -130,21 +130,20 @@ def _swipes(file: Path | None, layout: Layout, count: int | None) -> tuple[list[
 
 def _print_verdicts(verdicts: Sequence[Verdict]) -> None:
     """A row per file."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     from glissando.export.verify import LIKELY, SHARE
 
-    table = Table(title=f"against torch on {verdicts[0].swipes:,} swipes", title_justify="left")
-    for column in ("file", "precision"):
-        table.add_column(column)
-    for column in ("MB", f"{SHARE} % within", "worst", "same word", "passed"):
-        table.add_column(column, justify="right")
+    table = Table(title=f"against torch on {verdicts[0].swipes:,} swipes", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("file", no_wrap=True)
+    for column in ("MB", f"{SHARE} % within", "worst", "same word, %", "passed"):
+        table.add_column(column, justify="right", no_wrap=True)
     for one in verdicts:
         table.add_row(
-            one.file, f"{one.kind}, {one.precision}", f"{one.megabytes:.2f}",
-            f"{one.emissions:.1e} of {one.bar.emissions:.0e}", f"{one.worst:.1e}",
-            f"{one.agreement:.2f} of {one.bar.agreement} %", "yes" if one.passed else "NO",
+            one.file, f"{one.megabytes:.2f}", f"{one.emissions:.1e} (bar {one.bar.emissions:.0e})", f"{one.worst:.0e}",
+            f"{one.agreement:.2f} ({one.bar.agreement})", "yes" if one.passed else "NO",
         )  # fmt: skip
     console = Console()
     console.print(table)
