@@ -136,13 +136,15 @@ def _print_verdicts(verdicts: Sequence[Verdict]) -> None:
 
     from glissando.export.verify import LIKELY, SHARE
 
-    table = Table(title=f"against torch on {verdicts[0].swipes:,} swipes", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        title=f"against torch on {verdicts[0].swipes:,} swipes", title_justify="left", box=SIMPLE_HEAD, padding=0
+    )
     table.add_column("file", no_wrap=True)
     for column in ("MB", f"{SHARE} % within", "worst", "same word, %", "passed"):
         table.add_column(column, justify="right", no_wrap=True)
     for one in verdicts:
         table.add_row(
-            one.file, f"{one.megabytes:.2f}", f"{one.emissions:.1e} (bar {one.bar.emissions:.0e})", f"{one.worst:.0e}",
+            one.file, f"{one.megabytes:.2f}", f"{one.emissions:.1e} ({one.bar.emissions:.0e})", f"{one.worst:.0e}",
             f"{one.agreement:.2f} ({one.bar.agreement})", "yes" if one.passed else "NO",
         )  # fmt: skip
     console = Console()

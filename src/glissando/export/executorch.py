@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from glissando.errors import MissingExtraError, WeightsError
 from glissando.export.folded import FoldedBlock, FoldedEncoder
-from glissando.export.folded_decoder import FoldedDecoder
+from glissando.export.folded_decoder import FoldedDecoder, FoldedMemoryBlock
 from glissando.layout import MAX_KEYS
 from glissando.model.checkpoint import write_atomically
 from glissando.model.decoder import Decoder
@@ -154,14 +154,20 @@ class HalfPointwise(nn.Module):
 
 
 class DeviceDecoder(nn.Module):
-    """A folded decoder, for one swipe."""
+    """A folded decoder, for one swipe.
+
+    Mixed precision halves the products of the blocks. What they are added to stays in float32: a trained decoder's sums
+    are in the hundreds, and their squares, which the norm takes, are beyond a half float.
+    """
 
     def __init__(self, decoder: Decoder, mixed: bool) -> None:
         super().__init__()
         self.folded = FoldedDecoder(decoder)
         self.mixed = mixed
         if mixed:
-            self.folded.blocks.half()
+            for block in self.folded.blocks:
+                for part in (block.narrow, block.memory, block.widen):
+                    cast(nn.Module, part).half()
 
     def forward(self, log_emissions: Tensor, coefficients: Tensor, gate: Tensor) -> Tensor:
         """Shape: [1, T, K + 1], [1, T, N * N], [1, T] -> [1, T, K + 1]."""
@@ -170,11 +176,12 @@ class DeviceDecoder(nn.Module):
             return corrected
         config, frames = self.folded.config, log_emissions.shape[1]
         inputs = torch.cat([log_emissions.clamp(min=config.floor), coefficients, gate[..., None]], dim=-1)
-        x = self.folded.project(inputs.flatten(0, 1)).half()  # [T, H]
-        for block in self.folded.blocks:
-            x = block(x, frames)
+        x = self.folded.project(inputs.flatten(0, 1))  # [T, H]
+        for part in self.folded.blocks:
+            block = cast(FoldedMemoryBlock, part)
+            x = x + block.remember(block.norm(x).half(), frames).float()
         skip = log_emissions if config.skip_floor is None else log_emissions.clamp(min=config.skip_floor)
-        return F.log_softmax(self.folded.head(x.float())[None] + skip, dim=-1)
+        return F.log_softmax(self.folded.head(x)[None] + skip, dim=-1)
 
 
 def _checked(precision: str) -> str:

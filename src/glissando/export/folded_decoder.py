@@ -65,10 +65,14 @@ class FoldedMemoryBlock(nn.Module):
 
     def forward(self, x: Tensor, frames: int) -> Tensor:
         """Shape: [B T, H] -> [B T, H]."""
-        p = self.narrow(self.norm(x)).view(-1, 1, frames, self.memory.in_channels)
+        return x + self.remember(self.norm(x), frames)
+
+    def remember(self, normed: Tensor, frames: int) -> Tensor:
+        """What the block adds. Shape: [B T, H] -> [B T, H]."""
+        p = self.narrow(normed).view(-1, 1, frames, self.memory.in_channels)
         # A picture of height one, channels last: so permuted, the axes turn within onnxruntime's own reordering.
         p = self.memory(p.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)  # [B, 1, T, P]
-        return x + torch.relu(self.widen(p.flatten(0, 2)))
+        return torch.relu(self.widen(p.flatten(0, 2)))
 
 
 def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
