@@ -89,7 +89,7 @@ def test_an_encoder_in_executorch(precision, tmp_path):
 @pytest.mark.parametrize("precision", ["fp32", "mixed"])
 def test_a_decoder_in_executorch(precision, tmp_path):
     pytest.importorskip("executorch", reason="executorch is not installed")
-    decoder = small_decoder(blocks=1)
+    decoder = small_decoder(blocks=1, hidden=256)  # as many channels as the real one has
     export_decoder(decoder, tmp_path / "one.pte", precision, frames=32)
     program = Program((tmp_path / "one.pte").read_bytes())
     first = program(*frames(1))[0]
