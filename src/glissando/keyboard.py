@@ -106,12 +106,20 @@ class Keyboard:
     def read(self, gestures: Sequence[Gesture]) -> Readings:
         """Run the networks over swipes."""
         paths = resample_batch(gestures)
-        parts = [self._read(paths[i : i + BATCH]) for i in range(0, len(paths), BATCH)]
+        parts = [self.read_paths(paths[i : i + BATCH]) for i in range(0, len(paths), BATCH)]
         if len(parts) == 1:
             return parts[0]
         corrected = [part.corrected for part in parts if part.corrected is not None]
         log_probs = np.concatenate([part.log_probs for part in parts])
         return Readings(log_probs, np.concatenate(corrected) if corrected else None)
+
+    def read_paths(self, paths: np.ndarray) -> Readings:
+        """Run the networks over resampled paths, [B, 2, 64]."""
+        emissions = self.encoder.run(paths, self.layout.centres)
+        log_probs = self._letter_log_probs(emissions)
+        if self.decoder is None:
+            return Readings(log_probs)
+        return Readings(log_probs, self._letter_log_probs(self.decoder.run(emissions, self._columns)))
 
     def letter_log_probs(self, gestures: Sequence[Gesture]) -> np.ndarray:
         """The encoder's log-emissions over the layout's distinct letters. Shape: [B, T, L + 1] float32, blank last."""
@@ -204,14 +212,6 @@ class Keyboard:
             "pruning_exponent": self.scoring.pruning_exponent,
             "pruning_bonus": self.scoring.pruning_bonus,
         }
-
-    def _read(self, paths: np.ndarray) -> Readings:
-        """Run the networks over a few paths. Shape: [B, 2, n]."""
-        emissions = self.encoder.run(paths, self.layout.centres)
-        log_probs = self._letter_log_probs(emissions)
-        if self.decoder is None:
-            return Readings(log_probs)
-        return Readings(log_probs, self._letter_log_probs(self.decoder.run(emissions, self._columns)))
 
     def _letter_log_probs(self, emissions: Emissions) -> np.ndarray:
         """Add up the keys of each letter. Shape: [B, T, K + 1] -> [B, T, L + 1]."""

@@ -12,8 +12,8 @@ export async function readGolden(keyboard) {
 
 // -> {swipes, worst and limits by stage, failures: [text], ms, encoderMs}
 export async function compare(keyboard, records) {
-  const { path, emissions, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
-  const limits = { path, emissions, letters: emissions, corrected: emissions, distances: scores, scores, probabilities };
+  const { path, emissions, corrected, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
+  const limits = { path, emissions, letters: emissions, corrected, distances: scores, scores, probabilities };
   for (const stage of ["letters", "corrected"]) if (!records.some((record) => record[stage])) delete limits[stage];
   const worst = Object.fromEntries(Object.keys(limits).map((stage) => [stage, 0]));
   const failures = [];
