@@ -95,7 +95,7 @@ def test_golden_vectors_pass_in_node(node, bundle):
     assert report["swipes"] == 60
     assert report["failures"] == 0
     assert report["worst"]["path"] <= 1e-6
-    assert report["worst"]["emissions"] <= 1e-4
+    assert report["worst"]["emissions"] <= 5e-4
     assert report["worst"]["scores"] <= 1e-3
 
 
@@ -107,7 +107,7 @@ def test_a_letter_on_two_keys_passes_too(node, tiny_weights, tmp_path):
     keyboard = glissando.load(layout, "en", lexicon=lexicon(), weights=tiny_weights, scoring=scoring, width=20)
     code, report, errors = check_in_node(node, export(keyboard, tmp_path / "twice", 30))
     assert (code, errors) == (0, "")
-    assert 0 < report["worst"]["letters"] <= 1e-4
+    assert 0 < report["worst"]["letters"] <= 5e-4
 
 
 def test_a_decoder_passes_too(node, tiny_weights, tiny_decoder, tmp_path):
@@ -116,7 +116,7 @@ def test_a_decoder_passes_too(node, tiny_weights, tiny_decoder, tmp_path):
     keyboard = glissando.load("qwerty", "en", lexicon=lexicon(), **options)
     code, report, errors = check_in_node(node, export(keyboard, tmp_path / "decoder", 20))
     assert (code, errors) == (0, "")
-    assert 0 < report["worst"]["corrected"] <= 1e-4
+    assert 0 < report["worst"]["corrected"] <= 1e-3
 
 
 def test_without_geometry_it_passes_too(node, tiny_weights, tmp_path):
