@@ -71,6 +71,15 @@ def test_a_sweep_has_every_width_and_the_whole_lexicon_last(keyboard, gestures):
     assert list(by_words) == [1, 3]
 
 
+def test_a_sweep_keeps_the_decoder(tiny_weights, tiny_decoder, gestures, monkeypatch):
+    seen = set()
+    decode = glissando.Keyboard.decode
+    monkeypatch.setattr(glissando.Keyboard, "decode", lambda self, *a: (seen.add(self.method), decode(self, *a))[1])
+    board = glissando.load("qwerty", lexicon=WORDS, weights=tiny_weights, decoder=tiny_decoder, method="decoder")
+    sweep(board, gestures, widths=(5,), sizes=(1,), warm_up=1, runs=2)
+    assert seen == {"decoder"}
+
+
 def test_a_fresh_process_tells_its_time_and_memory(tiny_weights, tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("hello 9\nworld 8\n")

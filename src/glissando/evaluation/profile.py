@@ -207,7 +207,7 @@ print(json.dumps({"seconds": time.perf_counter() - began, "before": before, "aft
 
 def _steps(keyboard: Keyboard, gestures: Sequence[Gesture]) -> dict[str, Callable[[int], Any]]:
     """What is timed of one keyboard, by the names of ``Latency``."""
-    plain = _with(keyboard)
+    plain = _with(keyboard, decoder=None)
     feed = _encoder_feed(plain.encoder, resample_batch(gestures[:1]), plain.layout.centres)
     calls: dict[str, Callable[[int], Any]] = {
         "encoder": lambda run: plain.encoder.session.run(OUTPUTS, feed),
@@ -239,10 +239,10 @@ def _encoder_feed(encoder: EncoderRuntime, paths: np.ndarray, keys: np.ndarray) 
     return {"features": paths, "layout_keys": padded, "layout_mask": (np.arange(room) < len(keys))[None]}
 
 
-def _with(keyboard: Keyboard, width: int | None = None, lexicon: Lexicon | None = None) -> Keyboard:
-    """The keyboard without its decoder, with another beam or other words."""
-    words = lexicon or keyboard.lexicon
-    made = Keyboard(keyboard.layout, words, keyboard.encoder, keyboard.scoring, width or keyboard.width)
-    if lexicon is None:
+def _with(keyboard: Keyboard, **changes: Any) -> Keyboard:
+    """The keyboard with another ``width``, ``lexicon`` or ``decoder``."""
+    kept = {name: getattr(keyboard, name) for name in ("layout", "lexicon", "encoder", "scoring", "width", "decoder")}
+    made = Keyboard(**{**kept, **changes})
+    if "lexicon" not in changes:
         made.__dict__["trie"] = keyboard.trie  # the same, and it takes a second to build
     return made

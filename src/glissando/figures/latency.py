@@ -29,8 +29,8 @@ def draw_latency(by_width: Mapping[int, Timing], by_words: Mapping[int, Timing],
         one.set_xticks(numbers, [f"{number:,}" for number in numbers], rotation=30)
         one.minorticks_off()
         one.set_xlabel(label, color=INK)
-        one.set_ylim(bottom=0)
         bare(one)
+    axes[0].set_ylim(bottom=0)  # shared, and fixed only once both panels are drawn
     axes[0].set_ylabel("ms per swipe, one thread", color=INK)
     axes[0].legend(loc="upper left", frameon=False, fontsize=8)
     return save(made, path)
