@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -151,6 +153,21 @@ def test_seeds_differ_and_repeat():
     assert len(seeds) == 900
     assert mix_seed(1, 2) == mix_seed(1, 2)
     assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+def test_two_parts_of_the_people_share_nobody_and_leave_nobody_out():
+    pack = make_pack(["ab", "bee"] * 40)
+    pack = replace(pack, sessions=np.repeat(np.arange(20, dtype=np.int32), 4))
+    corpus = Corpus.of(pack, 32)
+    low, high = corpus.of_people(0, 0.4, seed=1), corpus.of_people(0.4, 1, seed=1)
+    people = [set(pack.sessions[part.kept]) for part in (low, high)]
+    assert not people[0] & people[1]
+    assert people[0] | people[1] == set(range(20))
+    assert len(low) + len(high) == len(corpus)
+    assert 0 < len(low) < len(corpus)
+    assert corpus.of_people(0, 1, seed=1) is corpus
+    with pytest.raises(TrainingError, match="nobody"):
+        corpus.of_people(0, 1e-9, seed=1)
 
 
 def test_another_corpus_has_another_digest():

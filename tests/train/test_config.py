@@ -19,6 +19,7 @@ def test_defaults_are_the_reports_table():
 def test_what_goes_beyond_the_report_is_off_unless_asked_for():
     config = TrainConfig()
     assert (config.augment.upright, config.rearranged, config.synthetic, config.extra_keys) == (0, 0, 0, 0)
+    assert (config.part, config.augment.sway) == ((0, 1), (0, 0))
     assert (config.teachers, config.model.frames, config.word_power, config.pace) == ((), 32, 1.0, PaceConfig())
     assert PaceConfig().evened == PaceConfig().coarse == PaceConfig().overshoot == 0
 
@@ -57,6 +58,7 @@ def test_json_and_back():
         ("batch=2.5", "batch must be int"),
         ("batch=true", "batch must be int"),
         ("batch=0", "batch must be at least 1, got 0"),
+        ("part=[0.5,0.5]", "part must be"),
         ("learning_rate=NaN", "learning_rate must be float"),
         ("learning_rate=1e-9", "floor_rate must be in"),
         ("ctc=best", "ctc must be one of own, torch, triton; got 'best'"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from glissando.errors import TrainingError
-from glissando.train.holdout import held_out, save_held
+from glissando.train.holdout import draws, held_out, save_held
 
 
 def test_people_are_whole_and_about_as_many_as_asked_for():
@@ -27,3 +27,12 @@ def test_nobody_and_unknown_people():
 def test_rows_are_written(tmp_path):
     save_held(tmp_path / "held.npz", np.array([4, 9]))
     assert np.load(tmp_path / "held.npz")["rows"].tolist() == [4, 9]
+
+
+def test_what_is_set_aside_is_who_draws_low():
+    sessions = np.array([7, 3, 7, 11, 3])
+    drawn = draws(sessions, seed=5)
+    assert drawn[0] == drawn[2]
+    assert drawn[1] == drawn[4]
+    assert ((drawn >= 0) & (drawn < 1)).all()
+    np.testing.assert_array_equal(held_out(sessions, 0.5, seed=5), drawn < 0.5)

@@ -26,6 +26,7 @@ from torch.nn.functional import pad
 from glissando.corpus.packed import SCALE, PackedCorpus
 from glissando.errors import TrainingError
 from glissando.layout import Layout
+from glissando.train.holdout import draws
 from glissando.train.order import Order
 
 CHUNK = 65536  # rows handled at a time where a whole corpus is walked through
@@ -113,6 +114,16 @@ class Corpus:
     def with_room(self, extra: int) -> Corpus:
         """The same with ``extra`` more padded keys, so that its batches can join wider ones."""
         return replace(self, keys=pad(self.keys, (0, 0, 0, extra)), mask=pad(self.mask, (0, extra)))
+
+    def of_people(self, low: float, high: float, seed: int) -> Corpus:
+        """The same without the people who draw outside of [low, high); see ``glissando.train.holdout.draws``."""
+        if (low, high) == (0, 1):
+            return self
+        drawn = draws(np.asarray(self.pack.sessions)[self.kept], seed)
+        kept = self.kept[(low <= drawn) & (drawn < high)]
+        if not len(kept):
+            raise TrainingError(f"nobody of the corpus draws a number in [{low}, {high})")
+        return replace(self, kept=kept)
 
     @cached_property
     def word_counts(self) -> np.ndarray:

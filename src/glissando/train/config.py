@@ -42,6 +42,8 @@ class TrainConfig:
         per_letter: divide a word's CTC by its length, as torch's mean does.
         ema: decay of the moving average of the weights that is validated and exported; 0 is none.
         word_power: a word seen n times is trained on like n^power; 1 takes the corpus as it is.
+        part: the people trained on: every person draws a number from [0, 1), those in [low, high) are.
+        part_seed: of these draws.
         rearranged: share of a batch that is real swipes carried to random grids.
         synthetic: share of a batch that is made by the generator.
         extra_keys: random grids have up to so many keys more than the corpus has letters.
@@ -82,6 +84,8 @@ class TrainConfig:
     per_letter: bool = True
     ema: float = 0.0
     word_power: float = 1.0
+    part: tuple[float, float] = (0.0, 1.0)
+    part_seed: int = 1
     rearranged: float = 0.0
     synthetic: float = 0.0
     synthetic_words: str = ""
@@ -120,6 +124,7 @@ class TrainConfig:
             _check(self, name, 0 <= getattr(self, name) < 1, "in [0, 1)")
         for name in ("rearranged", "synthetic", "synthetic_grids", "distil"):
             _check(self, name, 0 <= getattr(self, name) <= 1, "a share, in [0, 1]")
+        _check(self, "part", 0 <= self.part[0] < self.part[1] <= 1, "(low, high) with 0 <= low < high <= 1")
         _check(self, "floor_rate", 0 <= self.floor_rate <= self.learning_rate, "in [0, learning_rate]")
         _check(self, "synthetic", self.synthetic + self.rearranged <= 1, "at most 1 together with rearranged")
 

@@ -27,11 +27,20 @@ def held_out(sessions: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
     """
     if share == 0:
         return np.zeros(len(sessions), dtype=bool)
+    return draws(sessions, seed) < share
+
+
+def draws(sessions: np.ndarray, seed: int) -> np.ndarray:
+    """The number in [0, 1) that every row's person draws. Shape: [n] session numbers -> [n] float64.
+
+    Raises:
+        TrainingError: some rows are nobody's.
+    """
     if (np.asarray(sessions) < 0).any():
-        raise TrainingError("a tenth of the people cannot be set aside: the corpus has rows of unknown sessions")
-    present = np.unique(sessions)
+        raise TrainingError("people cannot be told apart: the corpus has rows of unknown sessions")
+    present, place = np.unique(sessions, return_inverse=True)
     drawn = np.array([mix_seed(seed, int(session)) for session in present], dtype=np.float64) / 2.0**63
-    return np.isin(sessions, present[drawn < share])
+    return drawn[place]
 
 
 def save_held(path: Path, rows: np.ndarray) -> None:

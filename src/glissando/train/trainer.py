@@ -47,7 +47,7 @@ class Trainer:
 
     def __init__(self, config: TrainConfig, corpus: Corpus, world: World) -> None:
         self.config, self.world = config, world
-        self.corpus = corpus = corpus.with_room(config.extra_keys)
+        self.corpus = corpus = corpus.of_people(*config.part, config.part_seed).with_room(config.extra_keys)
         self.order, self.mix = _deal(config, corpus, world)
         self.steps = config.steps or config.epochs * self.order.steps_per_epoch
         torch.manual_seed(mix_seed(config.seed, INITIAL_SEED))  # the same on every process
