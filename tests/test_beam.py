@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reference import spelled_log_probs
+from reference import prefix_beam, spelled_log_probs
 
 from glissando.beam import greedy, search, search_batch
 from glissando.beam_kernel import _select
@@ -11,10 +11,16 @@ from glissando.trie import build_trie
 
 LETTERS = ("a", "b", "c")
 PRUNING = {"pruning_exponent": 0.2, "pruning_bonus": 1.1}
+AHEAD = {**PRUNING, "pruning_frequency": 0.03, "pruning_floor": 20.0}
 
 
 def trie_of(*words):
     return build_trie(Lexicon.from_counts(dict.fromkeys(words, 1.0)), LETTERS)
+
+
+def trie_with(bytes_of):
+    """The trie of words with these frequency bytes."""
+    return build_trie(Lexicon("test", "", tuple(bytes_of), np.array([*bytes_of.values()], np.uint8)), LETTERS)
 
 
 def found(hypotheses, trie, lexicon_words, row=0):
@@ -95,6 +101,59 @@ def test_pruning_bonus_keeps_long_prefixes_alive():
     assert kept.nodes[0, 0] == trie.find("abc")
 
 
+def test_looking_ahead_keeps_the_prefix_of_a_frequent_word():
+    # After one frame "a" and "b" are equals but for a hair; a beam of one keeps what may become the frequent word.
+    log_probs = emissions([0.49, 0.48, 0.01, 0.02], [0.01, 0.01, 0.96, 0.02])
+    trie = trie_with({"ac": 40, "bc": 200})
+    blind = search(log_probs, trie, width=1, **PRUNING)
+    assert blind.nodes[0, 0] == trie.find("ac")
+    ahead = search(log_probs, trie, width=1, **PRUNING, pruning_frequency=0.01)
+    assert ahead.nodes[0, 0] == trie.find("bc")
+    assert ahead.log_probs[0, 0] == pytest.approx(np.log(0.48 * 0.96), abs=1e-5)  # the byte is not in it
+    floored = search(log_probs, trie, width=1, **PRUNING, pruning_frequency=0.01, pruning_floor=200)
+    assert floored.nodes[0, 0] == trie.find("ac")
+
+
+def drawn_bytes(words, seed):
+    return dict(zip(words, np.random.default_rng(seed).integers(0, 256, len(words)).tolist(), strict=True))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    cases(), st.integers(1, 5), st.integers(0, 99), st.sampled_from([0.0, 0.005, 0.03, 0.1]), st.sampled_from([0, 90])
+)
+def test_a_narrow_beam_is_that_of_the_reference(case, width, seed, frequency, floor):
+    words, log_probs = case
+    bytes_of = drawn_bytes(words, seed)
+    trie = trie_with(bytes_of)
+    pruning = {**PRUNING, "pruning_frequency": frequency, "pruning_floor": floor}
+    labels = {tuple(LETTERS.index(letter) for letter in word): word for word in words}
+    truth, closest = prefix_beam(log_probs, {key: bytes_of[word] for key, word in labels.items()}, width, pruning)
+    assume(closest > 1e-3)  # nearer than that, rounding decides
+    answer = found(search(log_probs, trie, width=width, sure_blank=1, **pruning), trie, words)
+    likely = {labels[key]: log_prob for key, log_prob in truth.items() if log_prob > -60}
+    assert {word: log_prob for word, log_prob in answer.items() if log_prob > -60} == pytest.approx(likely, abs=2e-3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases(), st.integers(0, 99))
+def test_in_a_wide_beam_looking_ahead_changes_nothing(case, seed):
+    words, log_probs = case
+    trie = trie_with(drawn_bytes(words, seed))
+    blind, ahead = (search(log_probs, trie, width=200, **pruning) for pruning in (PRUNING, AHEAD))
+    assert np.array_equal(blind.nodes, ahead.nodes)
+    assert np.array_equal(blind.log_probs, ahead.log_probs)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases(), st.integers(1, 5), st.integers(0, 99))
+def test_without_a_weight_bytes_and_floor_do_not_matter(case, width, seed):
+    words, log_probs = case
+    mixed, even = trie_with(drawn_bytes(words, seed)), trie_with(dict.fromkeys(words, 64))
+    weightless = search(log_probs, mixed, width=width, **PRUNING, pruning_floor=99)
+    assert found(weightless, mixed, words) == found(search(log_probs, even, width=width, **PRUNING), even, words)
+
+
 def test_a_sure_blank_is_waited_through():
     # The middle frame hides a faint b. Searched, "ab" is found; taken for a sure blank, it cannot be.
     log_probs = emissions([0.97, 0.01, 0.01, 0.01], [1e-5, 4e-4, 1e-5, 0.99958], [0.01, 1e-9, 0.01, 0.98])
@@ -110,10 +169,10 @@ def test_batch_equals_one_by_one():
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(7, 9, 4)).astype(np.float32) * 3
     log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-    trie = trie_of("abc", "aab", "ca", "b", "bbb", "cab")
-    together = search_batch(log_probs, trie, width=4, **PRUNING)
+    trie = trie_with({"abc": 9, "aab": 90, "ca": 200, "b": 0, "bbb": 120, "cab": 60})
+    together = search_batch(log_probs, trie, width=4, **AHEAD)
     for row in range(7):
-        alone = search(log_probs[row], trie, width=4, **PRUNING)
+        alone = search(log_probs[row], trie, width=4, **AHEAD)
         assert np.array_equal(together.nodes[row], alone.nodes[0])
         assert np.array_equal(together.log_probs[row], alone.log_probs[0])
 

@@ -48,6 +48,15 @@ def test_frequency_and_length_can_turn_the_order():
     assert keyboard(frames, words, scoring=Scoring(0.0, 0.0, -5.0)).decode(SWIPE)[0].word == "a"
 
 
+def test_a_narrow_beam_looks_ahead_where_the_constants_say_so():
+    frames, words = [[0.49, 0.48, 0.01, 0.02], [0.01, 0.01, 0.96, 0.02]], {"ac": 40, "bc": 200}
+    for weight, word in ((0.0, "ac"), (0.01, "bc")):
+        board = keyboard(frames, words, scoring=Scoring(pruning_frequency=weight))
+        board.width = 1
+        assert [found.word for found in board.decode(SWIPE)] == [word]
+        assert [found.word for found in board.decode_batch([SWIPE] * 2)[1]] == [word]
+
+
 def test_surface_forms_come_back_without_repeats():
     board = keyboard([[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2]], {"á-b": 9, "AB": 7, "a'b": 5})
     assert [one.word for one in board.decode(SWIPE)] == ["á-b", "AB", "a'b"]

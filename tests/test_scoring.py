@@ -52,6 +52,13 @@ def test_round_trip_through_a_file(tmp_path):
     assert load_scoring({"length_exponent": 0.3, "temperature": 2.0}) == scoring
 
 
+def test_files_from_before_the_look_ahead_prune_as_they_did():
+    scoring = load_scoring({"pruning_exponent": 0.42, "pruning_bonus": 1.04})
+    assert scoring.pruning == {
+        "pruning_exponent": 0.42, "pruning_bonus": 1.04, "pruning_frequency": 0.0, "pruning_floor": 0.0,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -61,6 +68,7 @@ def test_round_trip_through_a_file(tmp_path):
         ('{"length_exponent": "x"}', "must be a finite number"),
         ('{"length_exponent": NaN}', "must be a finite number"),
         ('{"temperature": 0}', "must be positive"),
+        ('{"pruning_frequency": -0.01}', "pruning_frequency must not be negative"),
         ("[" * 100_000, "not JSON"),
     ],
 )

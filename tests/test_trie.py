@@ -77,6 +77,34 @@ def test_edges_say_what_the_arrays_say():
     np.testing.assert_array_equal((trie.edges[:-1] >> 8) & 1, np.diff(trie.endings) > 0)
 
 
+def test_the_best_byte_below_by_hand():
+    lexicon = Lexicon("test", "", ("ab", "a", "abc", "b", "A"), np.array([30, 20, 90, 5, 25], np.uint8))
+    trie = build_trie(lexicon, ("a", "b", "c"))
+    assert {typed: trie.best[trie.find(typed)] for typed in ("", "a", "ab", "abc", "b")} == {
+        "": 90, "a": 90, "ab": 90, "abc": 90, "b": 5,
+    }  # fmt: skip
+    rarer = build_trie(replace(lexicon, frequencies=np.array([30, 20, 4, 5, 25], np.uint8)), ("a", "b", "c"))
+    assert [rarer.best[rarer.find(typed)] for typed in ("", "a", "ab", "abc")] == [30, 30, 30, 4]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.dictionaries(st.text("abcé", min_size=1, max_size=6), st.integers(0, 255), min_size=1, max_size=30))
+def test_the_best_byte_is_the_highest_of_all_words_below(bytes_of):
+    lexicon = Lexicon("test", "", tuple(bytes_of), np.array([*bytes_of.values()], np.uint8))
+    trie = build_trie(lexicon, ("a", "b", "c", "e"))
+    typed = lexicon.spell(frozenset(trie.letters))
+    for prefix in {spelling[:end] for spelling in typed for end in range(len(spelling) + 1)}:
+        below = [byte for byte, spelling in zip(bytes_of.values(), typed, strict=True) if spelling.startswith(prefix)]
+        assert trie.best[trie.find(prefix)] == max(below)
+    assert (trie.best[1:] <= trie.best[trie.parents[1:]]).all()
+
+
+def test_an_added_word_has_its_byte_in_the_trie():
+    lexicon = Lexicon.from_counts({"ab": 3, "a": 2}).with_words(["bb"], 17)
+    trie = build_trie(lexicon, ("a", "b"))
+    assert trie.best[trie.find("bb")] == 17
+
+
 def test_arrays_of_other_kinds_are_refused_before_compiled_code_reads_them():
     trie = build_trie(Lexicon.from_counts({"ab": 2}), ("a", "b"))
     other = replace(trie, parents=trie.parents.astype(np.int64))

@@ -1,4 +1,4 @@
-"""CTC beam search over a trie, with the report's length-aware pruning.
+"""CTC beam search over a trie, with the report's length-aware pruning and a look ahead to the words below a prefix.
 
 The search itself is compiled: beam_kernel.py.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from glissando.beam_kernel import IMPOSSIBLE, SEARCH, room_sizes, search_rows
+from glissando.beam_kernel import BYTES, IMPOSSIBLE, SEARCH, room_sizes, search_rows
 from glissando.native import address
 from glissando.trie import MAX_DEPTH, Trie
 
@@ -42,27 +42,37 @@ def search(
     width: int = 100,
     pruning_exponent: float,
     pruning_bonus: float,
+    pruning_frequency: float = 0.0,
+    pruning_floor: float = 0.0,
     sure_blank: float = SURE_BLANK,
 ) -> Hypotheses:
     """Search one swipe.
+
+    Prefixes are kept by log_prob / depth^gamma_p + beta_p depth + lambda_p max(best, floor), where best is the highest
+    frequency byte of the words at or below the prefix.
 
     Args:
         log_probs: [T, L + 1] float32 log-emissions over the trie's letters, blank last.
         trie: the words.
         width: hypotheses kept after every frame.
-        pruning_exponent: gamma_p of the pruning score, log_prob / depth^gamma_p + beta_p depth.
+        pruning_exponent: gamma_p.
         pruning_bonus: beta_p.
+        pruning_frequency: lambda_p, not negative; 0 is the report's pruning.
+        pruning_floor: prefixes of rarer words count as this frequent.
         sure_blank: probability of blank above which a frame begins no letter; 1 searches every frame.
 
     Returns:
         Hypotheses with B = 1.
     """
     nodes, found = _room(1, width)
-    emissions, weights, bonus, sure = _arguments(log_probs, pruning_exponent, pruning_bonus, sure_blank)
+    emissions, weights, ahead, bonus, sure = _arguments(
+        log_probs, (pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor), sure_blank
+    )
     ints, floats = _SCRATCH.of(width, emissions.shape[1])
     SEARCH.call(
-        address(emissions), *emissions.shape, address(trie.edges), len(trie), address(weights), len(weights), bonus,
-        sure, address(ints), len(ints), address(floats), len(floats), address(nodes), address(found), width,
+        address(emissions), *emissions.shape, *trie.search_addresses, len(trie), address(weights), len(weights),
+        address(ahead), bonus, sure, address(ints), len(ints), address(floats), len(floats), address(nodes),
+        address(found), width,
     )  # fmt: skip
     return Hypotheses(nodes, found)
 
@@ -74,12 +84,16 @@ def search_batch(
     width: int = 100,
     pruning_exponent: float,
     pruning_bonus: float,
+    pruning_frequency: float = 0.0,
+    pruning_floor: float = 0.0,
     sure_blank: float = SURE_BLANK,
 ) -> Hypotheses:
     """Search many swipes on all cores. Shape: log_probs [B, T, L + 1]; arguments as in ``search``."""
     nodes, found = _room(len(log_probs), width)
-    emissions, *constants = _arguments(log_probs, pruning_exponent, pruning_bonus, sure_blank)
-    search_rows(emissions, trie.edges, *constants, nodes, found)
+    emissions, *constants = _arguments(
+        log_probs, (pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor), sure_blank
+    )
+    search_rows(emissions, trie.edges, trie.best, *constants, nodes, found)
     return Hypotheses(nodes, found)
 
 
@@ -104,17 +118,24 @@ def _room(batch: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     return np.full((batch, width), -1, np.int32), np.full((batch, width), IMPOSSIBLE, np.float32)
 
 
-def _arguments(log_probs: np.ndarray, exponent: float, bonus: float, sure_blank: float) -> tuple[Any, ...]:
-    """Emissions, a weight for every depth, and two constants, in the types of the compiled search."""
+def _arguments(log_probs: np.ndarray, pruning: tuple[float, float, float, float], sure_blank: float) -> tuple[Any, ...]:
+    """Emissions, a weight for every depth, one for every byte, and two constants, as the compiled search takes them."""
+    exponent, bonus, frequency, floor = pruning
     emissions = np.ascontiguousarray(log_probs, dtype=np.float32)
     sure = np.float32(math.log(sure_blank)) if sure_blank < 1 else np.float32(math.inf)
-    return emissions, _depth_weights(exponent), np.float32(bonus), sure
+    return emissions, _depth_weights(exponent), _ahead(frequency, floor), np.float32(bonus), sure
 
 
 @lru_cache(maxsize=16)
 def _depth_weights(exponent: float) -> np.ndarray:
     """1 / max(depth, 1)^gamma_p for every depth. Shape: [MAX_DEPTH + 2] float32."""
     return (np.maximum(np.arange(MAX_DEPTH + 2), 1.0) ** -exponent).astype(np.float32)
+
+
+@lru_cache(maxsize=16)
+def _ahead(frequency: float, floor: float) -> np.ndarray:
+    """What a prefix gains by the best byte below it. Shape: [256] float32."""
+    return (frequency * np.maximum(np.arange(BYTES), floor)).astype(np.float32)
 
 
 class _Scratch(threading.local):

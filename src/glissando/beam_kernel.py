@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # How Trie.edges packs a node: its first child, whether a word ends there, its letter.
 CHILD, WORD, LABEL = np.uint32(9), np.uint32(1 << 8), np.uint32(255)
 IMPOSSIBLE = np.float32(-1e30)  # log of zero, finite so that differences stay numbers
+BYTES = 256  # frequencies there are
 BEYOND = np.float32(3e38)  # above all scores
 # log(1 + exp(-gap)) every 1/256; beyond a gap of 16 it is nothing to a float32
 STEPS, LAST = np.float32(256), np.float32(16 * 256)
@@ -33,7 +34,7 @@ def room_sizes(width, classes):  # type: ignore[no-untyped-def]
     slots = 1
     while slots < 4 * width:
         slots *= 2
-    return 3 * width * classes + 2 * slots, 4 * width * classes + 2 * width
+    return 3 * width * classes + 2 * slots, 5 * width * classes + 2 * width
 
 
 @njit(cache=True, error_model="numpy", fastmath=LENIENT)
@@ -46,23 +47,23 @@ def _add(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True, nogil=True)
-def search_rows(emissions, edges, weights, bonus, sure, nodes, found):  # type: ignore[no-untyped-def]
+def search_rows(emissions, edges, best, weights, ahead, bonus, sure, nodes, found):  # type: ignore[no-untyped-def]
     """Search many swipes on all cores. Shape: emissions [B, T, L + 1], nodes and found [B, W]."""
     for row in numba.prange(len(emissions)):
         ints, floats = room_sizes(nodes.shape[1], emissions.shape[2])
         room, scores = np.empty(ints, np.int32), np.empty(floats, np.float32)
-        _search(emissions[row], edges, weights, bonus, sure, room, scores, nodes[row], found[row])
+        _search(emissions[row], edges, best, weights, ahead, bonus, sure, room, scores, nodes[row], found[row])
 
 
 def search_one(  # type: ignore[no-untyped-def]
-    emissions, frames, classes, edges, size, weights, depths, bonus, sure,
+    emissions, frames, classes, edges, best, size, weights, depths, ahead, bonus, sure,
     ints, int_count, floats, float_count, nodes, found, width,
 ):  # fmt: skip
     """The search of one swipe over addresses, for ``Kernel``."""
     _search(
-        numba.carray(emissions, (frames, classes)), numba.carray(edges, (size + 1,)), numba.carray(weights, (depths,)),
-        bonus, sure, numba.carray(ints, (int_count,)), numba.carray(floats, (float_count,)),
-        numba.carray(nodes, (width,)), numba.carray(found, (width,)),
+        numba.carray(emissions, (frames, classes)), numba.carray(edges, (size + 1,)), numba.carray(best, (size,)),
+        numba.carray(weights, (depths,)), numba.carray(ahead, (BYTES,)), bonus, sure, numba.carray(ints, (int_count,)),
+        numba.carray(floats, (float_count,)), numba.carray(nodes, (width,)), numba.carray(found, (width,)),
     )  # fmt: skip
 
 
@@ -70,16 +71,20 @@ SEARCH = Kernel(
     __name__,
     "search_one",
     (
-        "float32*", "int64", "int64", "uint32*", "int64", "float32*", "int64", "float32", "float32",
-        "int32*", "int64", "float32*", "int64", "int32*", "float32*", "int64",
+        "float32*", "int64", "int64", "uint32*", "uint8*", "int64", "float32*", "int64", "float32*",
+        "float32", "float32", "int32*", "int64", "float32*", "int64", "int32*", "float32*", "int64",
     ),
 )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _search(emissions, edges, weights, bonus, sure, ints, floats, nodes, found):  # type: ignore[no-untyped-def]
+def _search(  # type: ignore[no-untyped-def]
+    emissions, edges, best, weights, ahead, bonus, sure, ints, floats, nodes, found
+):  # fmt: skip
     """Run the beam over one swipe's frames and write its words into ``nodes`` and ``found``.
 
+    A hypothesis ranks by its log-probability times ``weights`` of its depth, plus what its prefix promises: ``bonus``
+    times the depth, and ``ahead`` of the best byte below.
     It allocates nothing, so that a ``Kernel`` can be made of it: ``ints`` and ``floats`` are room to work in.
     """
     width = len(nodes)
@@ -90,9 +95,11 @@ def _search(emissions, edges, weights, bonus, sure, ints, floats, nodes, found):
     slots = (len(ints) - 3 * capacity) // 2
     table_node, table_slot = ints[3 * capacity : 3 * capacity + slots], ints[3 * capacity + slots :]
     in_blank, in_letter = floats[:capacity], floats[capacity : 2 * capacity]
-    rank, spare = floats[2 * capacity : 3 * capacity], floats[3 * capacity :]
+    promise, rank = floats[2 * capacity : 3 * capacity], floats[3 * capacity : 4 * capacity]
+    spare = floats[4 * capacity :]
     node[0], label[0], depth[0] = 0, blank_class, 0  # no letter: what is impossible stays so, whatever is added
     in_blank[0], in_letter[0] = 0.0, IMPOSSIBLE
+    promise[0] = ahead[best[0]]
     size = 1
     for t in range(len(emissions)):
         frame = emissions[t]
@@ -100,11 +107,11 @@ def _search(emissions, edges, weights, bonus, sure, ints, floats, nodes, found):
             _wait(frame, size, label, in_blank, in_letter)
             continue
         size = _extend(
-            frame, edges, weights, bonus, width, size,
-            node, label, depth, in_blank, in_letter, rank, table_node, table_slot, spare,
+            frame, edges, best, weights, ahead, bonus, width, size,
+            node, label, depth, in_blank, in_letter, promise, rank, table_node, table_slot, spare,
         )  # fmt: skip
         if size > width:
-            size = _prune(width, size, node, label, depth, in_blank, in_letter, rank, spare)
+            size = _prune(width, size, node, label, depth, in_blank, in_letter, promise, rank, spare)
     count = 0
     for i in range(size):
         if edges[node[i]] & WORD:
@@ -125,8 +132,8 @@ def _wait(frame, size, label, in_blank, in_letter):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=LENIENT)
 def _extend(  # type: ignore[no-untyped-def]
-    frame, edges, weights, bonus, width, size,
-    node, label, depth, in_blank, in_letter, rank, table_node, table_slot, spare,
+    frame, edges, best, weights, ahead, bonus, width, size,
+    node, label, depth, in_blank, in_letter, promise, rank, table_node, table_slot, spare,
 ):  # fmt: skip
     """Advance every hypothesis by one frame, in place, new ones appended; returns how many there are."""
     blank = frame[len(frame) - 1]
@@ -140,7 +147,7 @@ def _extend(  # type: ignore[no-untyped-def]
         ended[i] = in_blank[i]  # kept: only from a blank may the same letter come again
         in_blank[i] = total[i] + blank
         in_letter[i] += frame[label[i]]
-        floor = min(floor, max(in_blank[i], in_letter[i]) * weights[depth[i]] + bonus * depth[i])
+        floor = min(floor, max(in_blank[i], in_letter[i]) * weights[depth[i]] + promise[i])
     for i in range(size):
         at = (node[i] * 40503) & mask
         while table_node[at] >= 0:
@@ -155,14 +162,19 @@ def _extend(  # type: ignore[no-untyped-def]
         likeliest = max(likeliest, frame[other])
     for i in range(size):
         below = depth[i] + 1
-        weight, reward = weights[below], bonus * below
-        # A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
-        if (total[i] + likeliest) * weight + reward < floor:
+        weight, reward = weights[below], bonus * np.float32(below)
+        # A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay. No word below a
+        # child is more frequent than the best below its parent.
+        most = reward + ahead[best[node[i]]]
+        if (total[i] + likeliest) * weight + most < floor:
             continue
         for child in range(np.int32(edges[node[i]] >> CHILD), np.int32(edges[node[i] + 1] >> CHILD)):
             letter = np.int32(edges[child] & LABEL)
             reached = (ended[i] if letter == label[i] else total[i]) + frame[letter]
-            if reached * weight + reward < floor:
+            if reached * weight + most < floor:  # before memory is asked for the child's own
+                continue
+            promised = reward + ahead[best[child]]
+            if reached * weight + promised < floor:
                 continue
             at = (child * 40503) & mask
             while table_node[at] >= 0 and table_node[at] != child:
@@ -176,14 +188,17 @@ def _extend(  # type: ignore[no-untyped-def]
             depth[filled] = below
             in_blank[filled] = IMPOSSIBLE
             in_letter[filled] = reached
+            promise[filled] = promised
             filled += 1
     for i in range(filled):
-        rank[i] = max(in_blank[i], in_letter[i]) * weights[depth[i]] + bonus * depth[i]
+        rank[i] = max(in_blank[i], in_letter[i]) * weights[depth[i]] + promise[i]
     return filled
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def _prune(width, size, node, label, depth, in_blank, in_letter, rank, spare):  # type: ignore[no-untyped-def]
+def _prune(  # type: ignore[no-untyped-def]
+    width, size, node, label, depth, in_blank, in_letter, promise, rank, spare
+):  # fmt: skip
     """Keep the ``width`` hypotheses of the highest rank, in place."""
     for i in range(size):
         spare[i] = rank[i]
@@ -202,6 +217,7 @@ def _prune(width, size, node, label, depth, in_blank, in_letter, rank, spare):  
             depth[kept] = depth[i]
             in_blank[kept] = in_blank[i]
             in_letter[kept] = in_letter[i]
+            promise[kept] = promise[i]
             kept += 1
     return kept
 

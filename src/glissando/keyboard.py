@@ -207,11 +207,7 @@ class Keyboard:
 
     @property
     def _search_options(self) -> dict[str, Any]:
-        return {
-            "width": self.width,
-            "pruning_exponent": self.scoring.pruning_exponent,
-            "pruning_bonus": self.scoring.pruning_bonus,
-        }
+        return {"width": self.width, **self.scoring.pruning}
 
     def _letter_log_probs(self, emissions: Emissions) -> np.ndarray:
         """Add up the keys of each letter. Shape: [B, T, K + 1] -> [B, T, L + 1]."""

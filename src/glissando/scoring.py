@@ -16,6 +16,8 @@ from glissando.errors import ScoringError
 from glissando.native import address
 from glissando.scoring_kernel import SCORE
 
+PRUNING = ("pruning_exponent", "pruning_bonus", "pruning_frequency", "pruning_floor")  # what a search depends on
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -42,13 +44,17 @@ class Candidate:
 class Scoring:
     """The constants of the search and of the ranking.
 
-    While searching, prefixes are kept by log_prob / depth^pruning_exponent + pruning_bonus * depth. Words are ranked by
+    While searching, prefixes are kept by
+
+        log_prob / depth^pruning_exponent + pruning_bonus * depth + pruning_frequency * max(best, pruning_floor)
+
+    where best is the highest byte of the words below the prefix; the report has no such term. Words are ranked by
 
         log_prob / length^length_exponent + frequency_weight * max(byte, frequency_floor) + length_bonus * length
         - location_weight * location - shape_weight * shape
 
-    whose first line is the report's (eq. 3) when the floor is 0; the distances of the second are geometry.py's. On a
-    keyboard with a decoder, log_prob is (1 - decoder_share) of the encoder's and decoder_share of the decoder's.
+    of which the first line is the report's (eq. 3) when the floor is 0; the distances of the second are geometry.py's.
+    On a keyboard with a decoder, log_prob is (1 - decoder_share) of the encoder's and decoder_share of the decoder's.
     """
 
     length_exponent: float = 0.105  # gamma; these five are the report's English tune
@@ -61,6 +67,8 @@ class Scoring:
     shape_weight: float = 0.0  # per unit of shape distance
     decoder_share: float = 0.5  # the decoder's part in a word's log-probability, where there is a decoder
     temperature: float = 1.0  # divides the scores before the softmax of Candidate.probability
+    pruning_frequency: float = 0.0  # lambda_p, per unit of the byte; 0 is the report's pruning
+    pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -68,6 +76,8 @@ class Scoring:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise ScoringError(f"scoring constant {field.name} must be a finite number, got {value!r}")
             object.__setattr__(self, field.name, float(value))  # a whole number would wrap among the bytes
+        if self.pruning_frequency < 0:  # the search relies on it: what lies further down never promises more
+            raise ScoringError(f"scoring constant pruning_frequency must not be negative, got {self.pruning_frequency}")
         if not 0 <= self.decoder_share <= 1:
             raise ScoringError(f"scoring constant decoder_share must lie in [0, 1], got {self.decoder_share}")
         if self.temperature <= 0:
@@ -91,6 +101,11 @@ class Scoring:
     def geometric(self) -> bool:
         """Whether the ranking needs the distances of geometry.py."""
         return bool(self.location_weight or self.shape_weight)
+
+    @property
+    def pruning(self) -> dict[str, float]:
+        """The constants of the search, by the names that ``beam.search`` takes them by."""
+        return {name: getattr(self, name) for name in PRUNING}
 
     @property
     def ranking(self) -> tuple[float, ...]:

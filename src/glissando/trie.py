@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class Trie:
         parents: [M] int32, the node above each; the root is its own.
         endings: [M + 1] int32; the words ending at node i are words[endings[i]:endings[i + 1]].
         words: [W] int32 indices into the lexicon, by node, most frequent first.
+        best: [M] uint8, the highest frequency byte of all words at or below each node: what a search may hope for.
     """
 
     letters: tuple[str, ...]
@@ -43,6 +45,7 @@ class Trie:
     parents: np.ndarray
     endings: np.ndarray
     words: np.ndarray
+    best: np.ndarray
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -50,7 +53,7 @@ class Trie:
     @property
     def nbytes(self) -> int:
         """Bytes the arrays take."""
-        arrays = (self.children, self.labels, self.depths, self.parents, self.endings, self.words)
+        arrays = (self.children, self.labels, self.depths, self.parents, self.endings, self.words, self.best)
         return sum(array.nbytes for array in arrays)
 
     @cached_property
@@ -65,6 +68,11 @@ class Trie:
         edges[:-1] |= (np.diff(self.endings) > 0).astype(np.uint32) << np.uint32(8)
         edges[:-1] |= self.labels
         return edges
+
+    @cached_property
+    def search_addresses(self) -> tuple[int, ...]:
+        """Where edges and best are, for the compiled search."""
+        return address(self.edges), *self._addresses({"best": np.uint8})
 
     @cached_property
     def ancestry_addresses(self) -> tuple[int, ...]:
@@ -111,12 +119,30 @@ def build_trie(lexicon: Lexicon, letters: tuple[str, ...]) -> Trie:
     if len(set(letters)) != len(letters):
         raise LexiconError("the letters of a trie must be distinct")
     key = hashlib.sha256(("".join(letters) + "\n" + lexicon.digest).encode()).hexdigest()
-    path = cache_directory() / f"trie-2-{key[:32]}.npz"
+    path = cache_directory() / f"trie-3-{key[:32]}.npz"
     arrays = load_arrays(path)
     if arrays is None:
         arrays = _build_arrays(lexicon, letters)
         save_arrays(path, arrays)
     return Trie(letters=letters, **arrays)
+
+
+def best_below(depths: np.ndarray, parents: np.ndarray, endings: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+    """The highest byte of all words at or below every node.
+
+    Args:
+        depths, parents, endings: of a trie of M nodes, numbered breadth first.
+        frequencies: [W] bytes of its words, in its order.
+
+    Returns:
+        [M] uint8; it never rises on the way down.
+    """
+    best = np.zeros(len(depths), np.uint8)
+    np.maximum.at(best, np.repeat(np.arange(len(depths)), np.diff(endings)), frequencies)
+    levels = np.searchsorted(depths, np.arange(1, int(depths[-1]) + 2))  # where each depth begins: they lie together
+    for low, high in reversed(list(pairwise(levels.tolist()))):
+        np.maximum.at(best, parents[low:high], best[low:high])
+    return best
 
 
 def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -141,13 +167,15 @@ def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.nd
     by_node = np.argsort(ends, kind="stable")
     depths, parents = _ancestry(children)
     endings = np.searchsorted(ends[by_node], np.arange(len(renumbered) + 1)).astype(np.int32)
+    words = words[by_node].astype(np.int32)
     return {
         "children": children,
         "labels": renumbered,
         "depths": depths,
         "parents": parents,
         "endings": endings,
-        "words": words[by_node].astype(np.int32),
+        "words": words,
+        "best": best_below(depths, parents, endings, lexicon.frequencies[words]),
     }
 
 

@@ -83,7 +83,7 @@ def test_words_typed_alike_come_most_frequent_first(data):
 
 def test_round_trip(data, trie, lexicon):
     found, words = read_trie(data, language="en")
-    for name in ("children", "labels", "depths", "parents", "endings"):
+    for name in ("children", "labels", "depths", "parents", "endings", "best"):
         np.testing.assert_array_equal(getattr(found, name), getattr(trie, name))
         assert getattr(found, name).dtype == getattr(trie, name).dtype
     assert found.letters == trie.letters

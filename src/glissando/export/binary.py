@@ -15,7 +15,7 @@ import numpy as np
 
 from glissando.errors import BundleError
 from glissando.lexicon import Lexicon
-from glissando.trie import MAX_DEPTH, Trie
+from glissando.trie import MAX_DEPTH, Trie, best_below
 
 MAGIC = b"GLSTRIE\0"
 VERSION = 1
@@ -93,9 +93,10 @@ def read_trie(data: bytes, source: str = "trie.bin", language: str = "") -> tupl
         raise BundleError(f"{source}: its text is not UTF-8: {error}") from None
     children = arrays["CHLD"].astype(np.int32)
     depths, parents = _ancestry(children, source)
+    endings = arrays["ENDS"].astype(np.int32)
     trie = Trie(
-        letters, children, arrays["LABL"], depths, parents, arrays["ENDS"].astype(np.int32),
-        np.arange(counts.words, dtype=np.int32),
+        letters, children, arrays["LABL"], depths, parents, endings, np.arange(counts.words, dtype=np.int32),
+        best_below(depths, parents, endings, arrays["FREQ"]),
     )  # fmt: skip
     return trie, Lexicon(source, language, words, arrays["FREQ"])
 
