@@ -48,7 +48,7 @@ if __name__ == "__main__":
     parser.add_argument("--trials", type=int, default=400)
     chosen = parser.parse_args()
     packaged = load_scoring("en")
-    pruned = Scoring(pruning_exponent=packaged.pruning_exponent, pruning_bonus=packaged.pruning_bonus)
+    pruned = Scoring(**packaged.pruning)
     others = ["wordfreq's", "wordfreq's, flat", "counts over 1-255"]
     rows = [(name, title) for name in ("val", "ru") for title in ("Android's", *others)]
     rows += [("direct", title) for title in others]

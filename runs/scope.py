@@ -64,7 +64,7 @@ if __name__ == "__main__":
     parser.add_argument("--splits", type=int, default=10)
     chosen = parser.parse_args()
     packaged = load_scoring("en")
-    pruned = Scoring(pruning_exponent=packaged.pruning_exponent, pruning_bonus=packaged.pruning_bonus)
+    pruned = Scoring(**packaged.pruning)
     encoded = {name: encode(chosen.data, name) for name in SETS}
     stored = {name: part.beams(pruned, measured=True) for name, (part, _) in encoded.items()}
     nobody = np.zeros(len(stored["direct"].targets), dtype=bool)

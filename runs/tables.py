@@ -28,7 +28,7 @@ WIDTHS = (10, 25, 50, 100, 200, 400)
 def scoring_terms(sets: dict[str, TuningSet], first: np.ndarray, trials: int) -> None:
     """A row per subset of equation 3's terms, and two beyond it."""
     pruned = load_scoring("en")
-    bare = Scoring(0, 0, 0, pruned.pruning_exponent, pruned.pruning_bonus)
+    bare = Scoring(0, 0, 0, **pruned.pruning)
     beams = {name: part.beams(bare, measured=True) for name, part in sets.items()}
     tuned, others = beams["val"].select(first), beams["val"].select(~first)
     print("| terms | val, the half tuned on | val, the other half | JCUKEN | direct touch |\n|---|---|---|---|---|")
@@ -42,7 +42,7 @@ def scoring_terms(sets: dict[str, TuningSet], first: np.ndarray, trials: int) ->
         for names in combinations(TERMS, count):
             plan = Plan(choose_constants(names), trials, batch=BATCH)
             row(", ".join(TERMS[name] for name in names), replace(bare, **search_scoring([tuned], bare, plan).best))
-    row("the report's English tune", Scoring(pruning_exponent=bare.pruning_exponent, pruning_bonus=bare.pruning_bonus))
+    row("the report's English tune", Scoring(**bare.pruning))
     row("γ, λ_f, β, floor (cross-entropy)", fit_scoring([tuned], bare, geometric=False))
     row("γ, λ_f, β, floor, location, shape (cross-entropy)", fit_scoring([tuned], bare))
 

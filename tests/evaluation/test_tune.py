@@ -164,4 +164,4 @@ def test_pruning_that_keeps_more_targets_is_found(keyboard):
     bad = Scoring(pruning_exponent=1.4, pruning_bonus=-0.9)
     tuned = tune_pruning(sets, bad, trials=20)
     assert recall(sets, tuned) > recall(sets, bad)
-    assert replace(tuned, pruning_exponent=1.4, pruning_bonus=-0.9) == bad
+    assert replace(tuned, pruning_exponent=1.4, pruning_bonus=-0.9, pruning_frequency=0.0) == bad

@@ -1,6 +1,6 @@
 """Beams kept in memory, so that scoring constants can be tried without decoding again.
 
-The pruning score has no frequency term, so one search serves every choice of the three scoring constants.
+The search depends on the pruning constants alone, so one serves every choice of the scoring constants.
 """
 
 from __future__ import annotations

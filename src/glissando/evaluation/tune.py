@@ -25,7 +25,11 @@ from glissando.lexicon import Lexicon, typed_letters
 from glissando.scoring import Scoring
 
 # Wide enough that no optimum seen so far lies on an edge; where one does, the search widens its range.
-PRUNING_SPACE: Space = {"pruning_exponent": Range(-0.5, 1.5), "pruning_bonus": Range(-1.0, 4.0)}
+PRUNING_SPACE: Space = {
+    "pruning_exponent": Range(-0.5, 1.5),
+    "pruning_bonus": Range(-1.0, 4.0),
+    "pruning_frequency": Range(0.0, 0.1, lowest=0.0),
+}
 SCORING_SPACE: Space = {
     "length_exponent": Range(-0.5, 1.5),
     "frequency_weight": Range(-0.02, 0.15),

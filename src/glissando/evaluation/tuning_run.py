@@ -39,7 +39,7 @@ from glissando.evaluation.tune import (
 )
 from glissando.evaluation.tuning_corpora import Corpus, Groups, identify, read_corpus
 from glissando.keyboard import Keyboard
-from glissando.scoring import Scoring
+from glissando.scoring import PRUNING, Scoring
 from glissando.shark2 import Shark2, Shark2Constants
 
 STAGES = ("pruning", "scoring", "all")
@@ -160,7 +160,13 @@ def _prune(
     sets: Sequence[TuningCorpus], scoring: Scoring, identity: dict[str, Any], options: TuningOptions, bar: Bar
 ) -> Stage:
     """Run stage one."""
-    plan = _plan("pruning", PRUNING_SPACE, options.trials_pruning, {**identity, **_fixed(scoring)}, options)
+    plan = _plan(
+        "pruning",
+        PRUNING_SPACE,
+        options.trials_pruning,
+        {**identity, **_fixed(scoring, PRUNING_SPACE, PRUNING)},
+        options,
+    )
     with bar("pruning") as progress:
         found = search_pruning(sets, scoring, plan, progress)
     return Stage("pruning", plan.name, found, lambda choice: recall(sets, replace(scoring, **choice)))
@@ -234,9 +240,10 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return [name if name not in names[:i] else f"{name} ({i + 1})" for i, name in enumerate(names)]
 
 
-def _fixed(constants: Scoring | Shark2Constants, space: Space | None = None) -> dict[str, Any]:
-    """What the value of a trial depends on besides the constants tried. Recall depends on none of the ranking's."""
-    return {"fixed": {} if space is None else {n: v for n, v in asdict(constants).items() if n not in space}}
+def _fixed(constants: Scoring | Shark2Constants, space: Space, among: Sequence[str] | None = None) -> dict[str, Any]:
+    """What the value of a trial depends on besides the constants tried, of all constants or of some."""
+    kept = {name: value for name, value in asdict(constants).items() if among is None or name in among}
+    return {"fixed": {name: value for name, value in kept.items() if name not in space}}
 
 
 def _plan(stage: str, space: Space, trials: int, depends: dict[str, Any], options: TuningOptions) -> Plan:
