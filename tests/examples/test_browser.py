@@ -100,10 +100,16 @@ def test_golden_vectors_pass_in_node(node, bundle):
 
 
 def test_a_letter_on_two_keys_passes_too(node, tiny_weights, tmp_path):
-    """An even number of keys of two sizes, a letter twice, 32 frames, no frequency floor, a narrow beam."""
+    """An even number of keys of two sizes, a letter twice, 32 frames, no frequency floor, a narrow beam that looks ahead."""
     rows = ["qwertyuiop", "asdfeghjkl", "zxcvbnm "]
     layout = Layout.from_rows("twice", rows, pitch=[1, 1, 1.2])
-    scoring = {"location_weight": 1.0, "shape_weight": 3.0, "temperature": 2.0}
+    scoring = {
+        "location_weight": 1.0,
+        "shape_weight": 3.0,
+        "temperature": 2.0,
+        "pruning_frequency": 0.05,
+        "pruning_floor": 40,
+    }
     keyboard = glissando.load(layout, "en", lexicon=lexicon(), weights=tiny_weights, scoring=scoring, width=20)
     code, report, errors = check_in_node(node, export(keyboard, tmp_path / "twice", 30))
     assert (code, errors) == (0, "")

@@ -51,7 +51,7 @@ def test_what_is_in_it(written):
     for name, facts in manifest["files"].items():
         data = (written / name).read_bytes()
         assert facts == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    assert (manifest["format"], manifest["version"]) == ("glissando-bundle", 1)
+    assert (manifest["format"], manifest["version"]) == ("glissando-bundle", 2)
     assert (
         manifest["golden"]["swipes"] == len((written / "golden.jsonl").read_text(encoding="utf-8").splitlines()) == 30
     )
@@ -145,7 +145,7 @@ def test_what_is_no_bundle_is_said(copy, tmp_path):
     with pytest.raises(BundleError, match=r"no bundle: manifest\.json: No such file"):
         read_bundle(tmp_path / "nowhere")
     edited(copy, version=9)
-    with pytest.raises(BundleError, match="has version 9; this program reads 1"):
+    with pytest.raises(BundleError, match="has version 9; this program reads 2"):
         read_bundle(copy)
     edited(copy, format="cake")
     with pytest.raises(BundleError, match="no bundle"):

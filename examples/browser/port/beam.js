@@ -1,4 +1,4 @@
-// CTC beam search over the trie: log-sum merging of prefixes, pruned by a length-aware score.
+// CTC beam search over the trie: log-sum merging of prefixes, pruned by a score that knows their length and the words below.
 
 const IMPOSSIBLE = -1e30; // log of zero, finite so that differences stay numbers
 const MAX_DEPTH = 255;
@@ -11,19 +11,22 @@ function add(a, b) {
 }
 
 export class Beam {
-  // search: {width, sure_blank}; scoring: {pruning_exponent, pruning_bonus}
+  // search: {width, sure_blank}; scoring: {pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor}
   constructor(trie, search, scoring) {
     this.trie = trie;
     this.width = search.width;
     this.sure = search.sure_blank < 1 ? Math.log(search.sure_blank) : Infinity;
     this.bonus = scoring.pruning_bonus;
     this.weights = Float32Array.from({ length: MAX_DEPTH + 2 }, (_, depth) => Math.max(depth, 1) ** -scoring.pruning_exponent);
+    // What a prefix gains by the best frequency byte below it.
+    this.ahead = Float32Array.from({ length: 256 }, (_, byte) => scoring.pruning_frequency * Math.max(byte, scoring.pruning_floor));
     const capacity = this.width * (trie.letters.length + 1);
     this.node = new Int32Array(capacity);
     this.label = new Uint8Array(capacity);
     this.depth = new Int32Array(capacity);
     this.inBlank = new Float32Array(capacity);
     this.inLetter = new Float32Array(capacity);
+    this.promise = new Float32Array(capacity); // of the pruning score, what does not change with the frames
     this.rank = new Float32Array(capacity);
     this.spare = new Float32Array(capacity); // quickselect's copy of the ranks
     this.total = new Float32Array(this.width);
@@ -42,6 +45,7 @@ export class Beam {
     this.depth[0] = 0;
     this.inBlank[0] = 0;
     this.inLetter[0] = IMPOSSIBLE;
+    this.promise[0] = this.ahead[this.trie.best[0]];
     this.size = 1;
     for (let start = 0; start < logProbs.length; start += classes) {
       const frame = logProbs.subarray(start, start + classes);
@@ -71,8 +75,8 @@ export class Beam {
 
   // Advances every hypothesis by one frame, in place, and appends the new ones.
   #extend(frame) {
-    const { node, label, depth, inBlank, inLetter, rank, total, ended, weights, bonus, tableNode, tableSlot } = this;
-    const { children, labels } = this.trie;
+    const { node, label, depth, inBlank, inLetter, promise, rank, total, ended, weights, ahead, bonus, tableNode, tableSlot } = this;
+    const { children, labels, best } = this.trie;
     const blank = frame[frame.length - 1];
     const mask = tableNode.length - 1;
     const size = this.size;
@@ -83,7 +87,7 @@ export class Beam {
       ended[i] = inBlank[i]; // only from a blank may the same letter come again
       inBlank[i] = total[i] + blank;
       inLetter[i] = depth[i] > 0 ? inLetter[i] + frame[label[i]] : IMPOSSIBLE;
-      floor = Math.min(floor, Math.max(inBlank[i], inLetter[i]) * weights[depth[i]] + bonus * depth[i]);
+      floor = Math.min(floor, Math.max(inBlank[i], inLetter[i]) * weights[depth[i]] + promise[i]);
       let at = Math.imul(node[i], 40503) & mask;
       while (tableNode[at] >= 0) at = (at + 1) & mask;
       tableNode[at] = node[i];
@@ -99,8 +103,9 @@ export class Beam {
       for (let child = children[node[i]]; child < end; child += 1) {
         const letter = labels[child];
         const reached = (letter === label[i] ? ended[i] : total[i]) + frame[letter];
+        const promised = reward + ahead[best[child]];
         // A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
-        if (reached * weight + reward < floor) continue;
+        if (reached * weight + promised < floor) continue;
         let at = Math.imul(child, 40503) & mask;
         while (tableNode[at] >= 0 && tableNode[at] !== child) at = (at + 1) & mask;
         if (tableNode[at] === child) {
@@ -112,18 +117,19 @@ export class Beam {
         depth[filled] = below;
         inBlank[filled] = IMPOSSIBLE;
         inLetter[filled] = reached;
+        promise[filled] = promised;
         filled += 1;
       }
     }
     for (let i = 0; i < filled; i += 1) {
-      rank[i] = Math.max(inBlank[i], inLetter[i]) * weights[depth[i]] + bonus * depth[i];
+      rank[i] = Math.max(inBlank[i], inLetter[i]) * weights[depth[i]] + promise[i];
     }
     this.size = filled;
   }
 
   // Keeps the `width` hypotheses of the highest rank, in their order.
   #prune() {
-    const { node, label, depth, inBlank, inLetter, rank, size, width } = this;
+    const { node, label, depth, inBlank, inLetter, promise, rank, size, width } = this;
     this.spare.set(rank.subarray(0, size));
     const threshold = select(this.spare, size, size - width);
     let room = width;
@@ -136,6 +142,7 @@ export class Beam {
       depth[kept] = depth[i];
       inBlank[kept] = inBlank[i];
       inLetter[kept] = inLetter[i];
+      promise[kept] = promise[i];
       kept += 1;
     }
     this.size = kept;

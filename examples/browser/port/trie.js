@@ -8,7 +8,7 @@ const ENTRY = 16; // bytes of a section in the table
 export class TrieError extends Error {}
 
 export class Trie {
-  // letters: strings; children, endings: offsets by node; labels: the letter of each node; parents, depths: derived.
+  // letters: strings; children, endings: offsets by node; labels: the letter of each node; parents, depths, best: derived.
   constructor(sections, counts) {
     this.letters = Array.from(sections.LETR, (code) => String.fromCodePoint(code));
     this.children = sections.CHLD;
@@ -25,6 +25,14 @@ export class Trie {
         this.parents[child] = node;
         this.depths[child] = this.depths[node] + 1;
       }
+    }
+    this.best = new Uint8Array(counts.nodes); // the highest frequency byte of the words at or below each node
+    for (let node = counts.nodes - 1; node >= 0; node -= 1) {
+      for (let word = this.endings[node]; word < this.endings[node + 1]; word += 1) {
+        this.best[node] = Math.max(this.best[node], this.frequencies[word]);
+      }
+      const parent = this.parents[node];
+      this.best[parent] = Math.max(this.best[parent], this.best[node]);
     }
     this.decoder = new TextDecoder("utf-8", { fatal: true });
   }
