@@ -144,7 +144,7 @@ def test_people_set_aside_are_not_trained_on(kit, tmp_path, monkeypatch):
     step = DecoderTrainer.step
 
     def watch(self, batch, number, progress):
-        seen.update(batch.tolist())
+        seen.update(batch.rows.tolist())
         return step(self, batch, number, progress)
 
     monkeypatch.setattr(DecoderTrainer, "step", watch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from glissando.errors import TrainingError
@@ -92,6 +92,42 @@ class MiningConfig:
 
 
 @dataclass(frozen=True)
+class ProductScore:
+    """The score that ranks finalists, as scoring.py has it; the start is the packaged English decoder's fit.
+
+    Attributes:
+        share: the decoder's part in a word's log-probability; the rest is the encoder's.
+        gamma: a log-probability is divided by length^gamma.
+        weight: lambda_f, per unit of the frequency byte.
+        floor: rarer words count as this frequent.
+        bonus: beta, per letter.
+        location, shape: weights of the distances.
+        temperature: divides the score before the softmax.
+        keep: so many of a swipe's best finalists are in every draw.
+    """
+
+    share: float = 0.8
+    gamma: float = 0.6
+    weight: float = 0.03833
+    floor: float = 60.0
+    bonus: float = 0.69854
+    location: float = 2.03364
+    shape: float = 6.5425
+    temperature: float = 0.95531
+    keep: int = 8
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "floor", "keep"):
+            _check(self, f"product.{name}", getattr(self, name) >= 0, "0 or more")
+        _check(self, "product.share", 0 < self.share <= 1, "in (0, 1]")
+        _check(self, "product.temperature", self.temperature > 0, "above 0")
+
+
+# Settings that came later: left out of a run's identity at their defaults, so that runs from before them resume.
+LATER = ("stranger_share", "product")
+
+
+@dataclass(frozen=True)
 class DecoderTraining:
     """How a decoder is trained. The defaults are the report's table; what it is silent on is said to be ours.
 
@@ -99,6 +135,8 @@ class DecoderTraining:
         model: the network; see DecoderConfig.
         jitter: how paths are moved before the encoder reads them, none by default; see JitterConfig.
         encoder_dropout: dropout inside the frozen encoder while it makes features; ours, 0 as in the report.
+        stranger_share: chance at every draw that a swipe is read by the stranger it has, not by the encoder; ours.
+        product: how finalists are scored, where there are any, in place of eq. 3; see ProductScore.
         batch: swipes per step, over all processes.
         epochs: passes over the corpus.
         steps: steps in all; 0 takes them from ``epochs``.
@@ -113,8 +151,8 @@ class DecoderTraining:
         noise: sigma of the two views; on standardised inputs, where a feature's spread is one.
         ranking: "lambda" (NDCGLoss2++) or "softmax" (cross-entropy of the truth among its negatives, ours).
         mu, sigma: of NDCGLoss2++.
-        negatives: words drawn from a word's pool for each step.
-        prefer: 0 draws evenly from the pool; p draws like hits^p.
+        negatives: words drawn from a word's pool, or from a swipe's finalists, for each step.
+        prefer: 0 draws evenly; p draws like hits^p, of finalists like rank^-p.
         gate: ranking starts once validation CTC is below this share of the encoder's own; ours.
         gate_epochs: ranking starts after so many epochs, whatever validation says; ours.
         gamma, weight, bonus: of eq. 3 at the start: the exponent, frozen, lambda_f and beta.
@@ -132,6 +170,8 @@ class DecoderTraining:
     model: DecoderConfig = field(default_factory=DecoderConfig)
     jitter: JitterConfig = field(default_factory=JitterConfig)
     encoder_dropout: float = 0.0
+    stranger_share: float = 1.0
+    product: ProductScore = field(default_factory=ProductScore)
     batch: int = 2048
     epochs: int = 100
     steps: int = 0
@@ -184,10 +224,13 @@ class DecoderTraining:
             _check(self, name, getattr(self, name) >= 1, "at least 1")
         for name in ("word_power", "sigma"):
             _check(self, name, getattr(self, name) > 0, "above 0")
+        _check(self, "stranger_share", 0 <= self.stranger_share <= 1, "in [0, 1]")
 
     def to_dict(self) -> dict[str, Any]:
         """The config as JSON can hold it."""
-        return json.loads(json.dumps(asdict(self)))
+        default = {entry.name: entry.default for entry in fields(self)} | {"product": ProductScore()}
+        unsaid = [name for name in LATER if getattr(self, name) == default[name]]
+        return {name: value for name, value in json.loads(json.dumps(asdict(self))).items() if name not in unsaid}
 
     def changed(self, settings: Iterable[str]) -> DecoderTraining:
         """A copy with ``name=value`` settings applied."""
@@ -208,4 +251,4 @@ def check_schedule(config: EmbedderTraining | DecoderTraining) -> None:
 def _check(config: Any, name: str, good: bool, need: str) -> None:
     """Refuse a setting out of its range."""
     if not good:
-        raise TrainingError(f"{name} must be {need}, got {getattr(config, name)}")
+        raise TrainingError(f"{name} must be {need}, got {getattr(config, name.split('.')[-1])}")

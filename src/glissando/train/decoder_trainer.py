@@ -15,28 +15,30 @@ from glissando.layout import Layout
 from glissando.model.checkpoint import save_decoder
 from glissando.model.decoder import Decoder
 from glissando.train.decoder_config import DecoderTraining
-from glissando.train.decoder_validation import best_scorer, judge, measures
-from glissando.train.frozen import Frames
+from glissando.train.decoder_validation import Judgement, judge_pools
+from glissando.train.finalist_validation import judge_finalists
+from glissando.train.finalists import FinalistTable
 from glissando.train.lion import Lion
 from glissando.train.losses import ctc_loss
 from glissando.train.optim import Average, parameter_groups, scheduled_rate, set_rate
 from glissando.train.order import Order, mix_seed
 from glissando.train.pools import Candidates, PoolTable
-from glissando.train.ranking import Scorer, candidate_costs, consistency, lambda_loss, softmax_loss
+from glissando.train.ranking import (
+    ProductScorer,
+    Scorer,
+    candidate_costs,
+    consistency,
+    lambda_loss,
+    searched_costs,
+    softmax_loss,
+)
 from glissando.train.run import Pace
 from glissando.train.state import module_tensors, optimizer_tensors, restore_module, restore_optimizer
+from glissando.train.strangers import Deal
 from glissando.train.world import World
 
-INITIAL_SEED, DROPOUT_SEED, DRAW_SEED = 30, 31, 32  # what a seed is for
+INITIAL_SEED, DROPOUT_SEED, DRAW_SEED, READER_SEED = 30, 31, 32, 33  # what a seed is for
 STANDARD_ROWS = 4096  # swipes that the inputs' mean and spread are taken from
-
-
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """Swipes with a name: frames, and the pools [n] of their words."""
-
-    frames: Frames
-    place: Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class Material:
     Attributes:
         train: the swipes to learn from.
         sets: held-out swipes by name; the first opens the gate and chooses the constants of the others.
-        table: the negatives.
+        table: the negatives of words, or the finalists of swipes.
         weights: [n] to draw rows by, None for each once.
         layout: that everything is on.
         identity: what tells this material from other.
@@ -54,7 +56,7 @@ class Material:
 
     train: Judgement
     sets: dict[str, Judgement]
-    table: PoolTable
+    table: PoolTable | FinalistTable
     weights: Tensor | None
     layout: Layout
     identity: dict[str, Any]
@@ -78,25 +80,25 @@ class DecoderTrainer:
         self.fused = load_kernel(config, world.device)
         torch.manual_seed(mix_seed(config.seed, INITIAL_SEED))  # the same on every process
         self.network = Decoder(config.model).to(world.device).train()
-        self.network.fit_standard(material.train.frames.features(self._sample()))
+        self.network.fit_standard(self._sample())
         self.average = Average(self.network, config.ema)
         groups, betas = parameter_groups(self.network, config.weight_decay), (config.beta1, config.beta2)
         self.optimizer = Lion(groups, lr=config.learning_rate, betas=betas)
-        self.scorer = Scorer(config.gamma, config.weight, config.bonus, config.frequency_floor).to(world.device)
+        self.scorer = make_scorer(config, material.table).to(world.device)
         momentum = config.scorer_momentum
         self.scorer_optimizer = torch.optim.SGD(self.scorer.parameters(), lr=config.scorer_rate, momentum=momentum)
         self.goal = 0.0  # validation CTC below which ranking starts
         self.opened = -1  # the step it started at
 
-    def since(self, step: int) -> Generator[Tensor, None, None]:
+    def since(self, step: int) -> Generator[Deal, None, None]:
         """The rows of the steps from ``step`` on."""
         while True:
             epoch, within = divmod(step, self.order.steps_per_epoch)
-            yield from self.order.epoch(epoch)[within:].to(self.world.device)
+            yield from self._deal(self.order.epoch(epoch), epoch)[within:]
             step += self.order.steps_per_epoch - within
 
-    def step(self, batch: Tensor, step: int, progress: float) -> list[Tensor]:
-        """Train on rows [B]; returns the measures ``names`` lists."""
+    def step(self, batch: Deal, step: int, progress: float) -> list[Tensor]:
+        """Train on a step's rows; returns the measures ``names`` lists."""
         config = self.config
         if self.opened < 0 and step >= config.gate_epochs * self.order.steps_per_epoch:
             self.opened = step
@@ -119,12 +121,13 @@ class DecoderTrainer:
         self.average.update(self.network, step)
         return [loss.detach(), *parts, norm, self.scorer.weight.detach(), self.scorer.bonus.detach()]
 
-    def loss(self, rows: Tensor, draw: torch.Generator) -> tuple[Tensor, list[Tensor]]:
+    def loss(self, batch: Deal, draw: torch.Generator) -> tuple[Tensor, list[Tensor]]:
         """The combined loss (eq. 5) and its parts before weighting: CTC, ranking, consistency."""
         config, train = self.config, self.material.train
         ranks = self.opened >= 0 and config.ranking_weight > 0
-        features = train.frames.features(rows, draw)
-        words = self.material.table.draw(train.place[rows], config.negatives if ranks else 0, config.prefer, draw)
+        features = train.frames.features(batch.rows, draw, batch.counts)
+        count = config.negatives if ranks else 0
+        words = self.material.table.draw(train.place[batch.rows], count, config.prefer, draw)
         one, other = self.views(features, draw)
         costs = candidate_costs(one, words.targets, words.lengths, fused=self.fused)  # [B, 1 + n]
         length = words.lengths[:, 0]
@@ -135,7 +138,7 @@ class DecoderTrainer:
             second = ctc_loss(other, words.targets[:, 0], length, fused=self.fused)
             ctc = (ctc + (second / length).mean()) / 2
             agree = consistency(one, other, length)
-        ranking = self.rank(costs, words) if ranks else zero
+        ranking = self.rank(costs, words, features) if ranks else zero
         total = config.ctc_weight * ctc + config.ranking_weight * ranking + config.consistency_weight * agree
         return total, [part.detach() for part in (ctc, ranking, agree)]
 
@@ -149,10 +152,15 @@ class DecoderTrainer:
         one, other = self.network.correct(log_probs, inputs + self.config.noise * noise).chunk(2)
         return one, other
 
-    def rank(self, costs: Tensor, words: Candidates) -> Tensor:
-        """The ranking loss of a batch; ``words`` are Candidates."""
+    def rank(self, costs: Tensor, words: Candidates, features: Tensor) -> Tensor:
+        """The ranking loss of a batch. Shapes: costs [B, 1 + n], features [B, T, inputs]."""
         config = self.config
-        scores = self.scorer(costs, words.lengths, words.frequencies)
+        if isinstance(self.scorer, ProductScorer):
+            emissions = features[..., : self.network.config.keys + 1]
+            searched = searched_costs(emissions, words.targets, words.lengths, fused=self.fused)
+            scores = self.scorer(costs, searched, words)
+        else:
+            scores = self.scorer(costs, words.lengths, words.frequencies)
         if config.ranking == "lambda":
             return lambda_loss(scores, words.valid, mu=config.mu, sigma=config.sigma).mean()
         return softmax_loss(scores, words.valid).mean()
@@ -169,16 +177,12 @@ class DecoderTrainer:
     def validate(self, step: int) -> dict[str, float]:
         """Judge the average on every held-out set, and open the gate where it is time; the other processes wait."""
         found: dict[str, float] = {}
-        tuned = None
-        for name, part in self.material.sets.items():
-            if self.world.leads:
-                frames, count = part.frames, self.config.val_negatives
-                judged = judge(self.average.module, frames, part.place, self.material.table, count, fused=self.fused)
-                tuned = tuned or best_scorer(judged, self.config.frequency_floor)
-                found |= measures(judged, tuned, self.scorer, name)
-                if name == next(iter(self.material.sets)):
-                    constants = tuned.exponent, tuned.weight.item(), tuned.bonus.item()
-                    found |= dict(zip(("tuned_gamma", "tuned_weight", "tuned_bonus"), constants, strict=True))
+        if self.world.leads and self.material.sets:
+            sets, table, network = self.material.sets, self.material.table, self.average.module
+            if isinstance(table, FinalistTable) and isinstance(self.scorer, ProductScorer):
+                found = judge_finalists(network, sets, table, self.scorer, fused=self.fused)
+            elif isinstance(table, PoolTable) and isinstance(self.scorer, Scorer):
+                found = judge_pools(network, sets, table, self.scorer, self.config.val_negatives, fused=self.fused)
         self._turn_gate(found, step)
         self.world.wait()
         return found
@@ -195,10 +199,17 @@ class DecoderTrainer:
             self.opened = step
         found["ranking_since"] = float(self.opened)
 
+    def _deal(self, rows: Tensor, epoch: int) -> list[Deal]:
+        """Steps of rows, each sorted by who reads them. Shape: [steps, B] on the host."""
+        chance = torch.Generator().manual_seed(mix_seed(self.config.seed, self.world.rank, READER_SEED, epoch))
+        return self.material.train.frames.readers.deal(rows, chance, self.world.device)
+
     def _sample(self) -> Tensor:
-        """Rows spread over the training swipes."""
-        count = len(self.material.train.frames)
-        return torch.arange(0, count, max(1, count // STANDARD_ROWS), device=self.world.device)
+        """Features of rows spread over the training swipes. Shape: [B, T, inputs]."""
+        frames = self.material.train.frames
+        rows = torch.arange(0, len(frames), max(1, len(frames) // STANDARD_ROWS))
+        (batch,) = self._deal(rows[None], 0)
+        return frames.features(batch.rows, counts=batch.counts)
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that training changes, by name."""
@@ -221,13 +232,15 @@ class DecoderTrainer:
 
     def save(self, path: Path, extra: dict[str, Any]) -> None:
         """Write the average, bound to its layout, with the constants it learned."""
-        learned = {
-            "gamma": self.scorer.exponent,
-            "weight": self.scorer.weight.item(),
-            "bonus": self.scorer.bonus.item(),
-        }
-        extra = {**extra, "layout": self.material.layout.to_dict(), "scorer": learned}
+        extra = {**extra, "layout": self.material.layout.to_dict(), "scorer": self.scorer.constants()}
         save_decoder(path, self.average.module, extra)
+
+
+def make_scorer(config: DecoderTraining, table: PoolTable | FinalistTable) -> Scorer | ProductScorer:
+    """The score that training ranks by: the product's for finalists, eq. 3 for mined negatives."""
+    if isinstance(table, FinalistTable):
+        return ProductScorer(config.product)
+    return Scorer(config.gamma, config.weight, config.bonus, config.frequency_floor)
 
 
 def load_kernel(config: DecoderTraining, device: torch.device) -> bool:

@@ -6,7 +6,8 @@ searched on the validation swipes and used for all sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -30,6 +31,14 @@ GRID = tuple(
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Swipes with a name: frames, and the places [n] of their negatives in a table."""
+
+    frames: Frames
+    place: Tensor
+
+
 class Judged(NamedTuple):
     """A set of swipes after judging.
 
@@ -46,6 +55,37 @@ class Judged(NamedTuple):
     frequencies: Tensor
     valid: Tensor
     greedy: Tensor
+
+
+def judge_pools(
+    network: Callable[[Tensor], Tensor],
+    sets: Mapping[str, Judgement],
+    table: PoolTable,
+    learned: Scorer,
+    count: int,
+    *,
+    fused: bool,
+) -> dict[str, float]:
+    """The figures of held-out sets against mined negatives; the first chooses the constants of all.
+
+    Args:
+        network: from features to log-probabilities.
+        sets: held-out swipes by name.
+        table: the negatives.
+        learned: constants from training.
+        count: negatives of each word.
+        fused: use the Triton recursion.
+    """
+    found: dict[str, float] = {}
+    tuned = None
+    for name, part in sets.items():
+        judged = judge(network, part.frames, part.place, table, count, fused=fused)
+        first, tuned = tuned is None, tuned or best_scorer(judged, learned.floor)
+        found |= measures(judged, tuned, learned, name)
+        if first:
+            constants = tuned.exponent, tuned.weight.item(), tuned.bonus.item()
+            found |= dict(zip(("tuned_gamma", "tuned_weight", "tuned_bonus"), constants, strict=True))
+    return found
 
 
 @torch.no_grad()

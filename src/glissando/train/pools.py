@@ -140,12 +140,20 @@ class Candidates(NamedTuple):
         lengths: [B, 1 + n].
         frequencies: [B, 1 + n] bytes.
         valid: [B, 1 + n] bool, False where a pool has no more words.
+        distances: [B, 1 + n, 2] location and shape of finalists (geometry.py), None of pools.
     """
 
     targets: Tensor
     lengths: Tensor
     frequencies: Tensor
     valid: Tensor
+    distances: Tensor | None = None
+
+
+def gumbel(shape: tuple[int, ...], generator: torch.Generator, device: torch.device) -> Tensor:
+    """Gumbel noise: the largest of log-weights plus it are a sample without replacement, like the weights."""
+    uniform = torch.rand(shape, generator=generator, device=device)
+    return -torch.log(-torch.log(uniform.clamp(1e-9, 1 - 1e-7)))
 
 
 class PoolTable:
@@ -175,10 +183,8 @@ class PoolTable:
             prefer: the power.
             generator: on the device.
         """
-        uniform = torch.rand(len(place), self.members.shape[1], generator=generator, device=place.device)
-        # The largest of log-weight + Gumbel noise are a sample without replacement in proportion to the weights.
-        gumbel = -torch.log(-torch.log(uniform.clamp(1e-9, 1 - 1e-7)))
-        key = torch.where(self.inside[place], prefer * self.weights[place] + gumbel, -torch.inf)
+        noise = gumbel((len(place), self.members.shape[1]), generator, place.device)
+        key = torch.where(self.inside[place], prefer * self.weights[place] + noise, -torch.inf)
         return self.beside(place, key.topk(min(count, key.shape[1]), dim=1).indices)
 
     def first(self, place: Tensor, count: int) -> Candidates:
