@@ -129,7 +129,7 @@ def test_some_climbers_have_other_dials():
     [
         ("climbers=0", "climbers must be at least 1"),
         ("kick=[3,1]", "kick must be"),
-        ("view=sideways", "view must be one of turned, upright"),
+        ("view=sideways", "view must be one of upright, turned"),
         ("minutes=0", "minutes must be above 0"),
         ("pace=1", "no setting pace"),
         ("climbers", "name=value"),

@@ -32,7 +32,7 @@ CoverageOption = Annotated[
 LettersOption = Annotated[str | None, typer.Option(help="The letters that get keys; by default the language's.")]
 WeightsOption = Annotated[str, typer.Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
 TravelOption = Annotated[
-    float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 4.5.")
+    float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 16.")
 ]
 SettingsOption = Annotated[
     list[str] | None,
@@ -63,7 +63,7 @@ def design(
     travel: TravelOption = None,
     minutes: Annotated[float | None, typer.Option(help="How long to search; 20.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
-    weights: WeightsOption = "encoder",
+    weights: WeightsOption = "judge",
     out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("design"),
     name: Annotated[str, typer.Option(help="What to call the layout.")] = "designed",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")] = False,
@@ -118,7 +118,7 @@ def cost(
     coverage: CoverageOption = None,
     letters: LettersOption = None,
     travel: TravelOption = None,
-    weights: WeightsOption = "encoder",
+    weights: WeightsOption = "judge",
     device: DeviceOption = None,
     settings: SettingsOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

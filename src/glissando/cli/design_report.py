@@ -26,9 +26,9 @@ def report(
     ] = None,
     language: Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")] = None,
     lexicon: Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or words; .gz too.")] = None,
-    weights: Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")] = (
-        "encoder"
-    ),
+    weights: Annotated[
+        str, typer.Option(help="The judge: a packaged encoder, or an .onnx file with its .json beside it.")
+    ] = ("judge"),
     count: Annotated[int, typer.Option("--words", min=1, help="Frequent words to judge by.")] = 2000,
     worst: Annotated[int, typer.Option(min=1, help="Colinear trigrams and confusable pairs to name.")] = 8,
     width_mm: Annotated[float, typer.Option(min=1, help="Width of the letter area in mm.")] = 63.0,

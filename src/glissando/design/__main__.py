@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--start")
     parser.add_argument("--pin", default="")
     parser.add_argument("--max-swaps", type=int)
-    parser.add_argument("--weights", default="encoder", help="packaged name, .onnx or .safetensors")
+    parser.add_argument("--weights", default="judge", help="packaged name, .onnx or .safetensors")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default="designed")
     parser.add_argument("--resume", action="store_true")
@@ -92,8 +92,10 @@ def summary(found: Designed, config: SearchConfig) -> list[str]:
     lines.append(f"{found.layout.name}: {rows_of(found.layout)}; the first layout looked at cost {tally.began:.4f}")
     costs = {found.layout.name: found.best, **found.peers}
     lines += [f"  {name:12} cost {costs_of(one, config.dial)} per word, {config.view}" for name, one in costs.items()]
-    read = ", ".join(f"{name} {clarity:.4f}" for name, clarity in found.upright.items())
-    return [*lines, f"  nats per word upright: {read}"]
+    if config.view != "upright":
+        read = ", ".join(f"{name} {clarity:.4f}" for name, clarity in found.upright.items())
+        lines.append(f"  nats per word upright: {read}")
+    return lines
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ class SearchConfig:
     """How layouts are searched for.
 
     Attributes:
-        dial: nats of clarity that a second of swiping is worth; 0 looks at clarity alone.
+        dial: nats of clarity that a second of swiping is worth; 0 looks at clarity alone. 16 weighs both alike: random
+            layouts of five rows differ as much in clarity as in sixteen times their seconds (runs/design_dial.py).
         spread: share of the climbers that climb by other dials, from a quarter of it to four times it: they are for
             the front between clarity and travel.
         climbers: layouts that are improved side by side, in each process.
@@ -28,15 +29,15 @@ class SearchConfig:
         rounds: end after so many steps of all climbers; 0 has no limit. With it a run repeats exactly.
         seed: of everything random.
         precision: "bf16", "fp32", or "auto": bf16 on a GPU. The layouts that are kept are judged again in fp32.
-        view: "turned" shows the judge every keyboard on its side, x and y exchanged, where it knows no layout by heart;
-            "upright" as people hold it, where it is partial to QWERTY.
+        view: "upright" shows the judge every keyboard as people hold it, "turned" on its side, x and y exchanged: for
+            judges that know QWERTY by heart, as the packaged "encoder" does and "judge" does not.
         batch: words the encoder reads at once; 0 takes what suits the device.
         memo_bits: 2^bits costs of words are remembered, 16 bytes each; 0 takes 22 on a CPU and 28 on a GPU.
         keep: best layouts to keep.
         checkpoint_seconds: least time between checkpoints.
     """
 
-    dial: float = 4.5
+    dial: float = 16.0
     spread: float = 0.25
     climbers: int = 4
     swaps: int = 0
@@ -47,7 +48,7 @@ class SearchConfig:
     rounds: int = 0
     seed: int = 0
     precision: Literal["auto", "bf16", "fp32"] = "auto"
-    view: Literal["turned", "upright"] = "turned"
+    view: Literal["upright", "turned"] = "upright"
     batch: int = 0
     memo_bits: int = 0
     keep: int = 16

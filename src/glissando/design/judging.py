@@ -19,7 +19,7 @@ from glissando.train.world import join_world
 def judge_layouts(
     layouts: Sequence[Layout],
     words: Spelling,
-    weights: str = "encoder",
+    weights: str = "judge",
     config: SearchConfig | None = None,
     device: str | None = None,
 ) -> list[Found]:

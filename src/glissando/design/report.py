@@ -42,7 +42,7 @@ class ReportOptions:
 
     language: str | None = None
     lexicon: str | Path | Lexicon | None = None
-    weights: str | Path = "encoder"
+    weights: str | Path = "judge"
     scoring: str | Path | Scoring = "auto"
     count: int = 2000
     worst: int = 10

@@ -68,7 +68,7 @@ class DesignRequest:
     start: str | None = None
     pin: str = ""
     max_swaps: int | None = None
-    weights: str = "encoder"
+    weights: str = "judge"
     name: str = "designed"
     resume: bool = False
     device: str | None = None
