@@ -7,7 +7,7 @@ Evaluates the encoders DIR/NAME.safetensors that are there and not yet evaluated
 writes it to OUT/TABLE.md, and pictures of blank and data to OUT/ablation-*.png and .svg; --images copies their PNG.
 Without --runs the tables are of what was evaluated before: OUT/rows has of every row NAME.json (figures, constants) and
 NAME.npz (the rank of every swipe's word, emitted mass, the emissions of one example). Cost: 30 s of one core a row,
-a third more at width 192, so 20 minutes for all; the first time the data table takes half a minute more to count people.
+a third more at width 192, so 20 minutes for all; at first the data table takes half a minute more to count people.
 """
 
 import argparse
