@@ -10,6 +10,7 @@ from glissando.model.encoder import Encoder
 from glissando.train.batches import Corpus
 from glissando.train.frozen import Frames, exact_products, freeze
 from glissando.train.jitter import JitterConfig
+from glissando.train.strangers import Readers
 
 _SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
 toy = importlib.util.module_from_spec(_SPEC)
@@ -53,6 +54,27 @@ def test_moved_paths_are_encoded_anew_and_dropout_is_alive(encoder, corpus):
     assert dropped.alive
     assert not torch.allclose(dropped.features(index), still)
     assert not any(norm.training for norm in encoder.modules() if isinstance(norm, torch.nn.BatchNorm1d))
+
+
+@pytest.mark.parametrize("moves", [None, JitterConfig(shift=0.1)], ids=["precomputed", "alive"])
+def test_every_row_is_read_by_its_reader(moves, encoder, corpus):
+    torch.manual_seed(1)
+    others = [Encoder(toy.MODEL) for _ in range(2)]
+    for other in others:
+        torch.nn.init.normal_(other.heads.weight)
+    rows = np.arange(10, 30)
+    of = torch.arange(20) % 3
+    readers = Readers(tuple(freeze(other) for other in others), of)
+    frames = Frames(freeze(encoder), corpus, rows, moves, readers)
+    (deal,) = readers.deal(torch.tensor([[7, 2, 0, 9, 4]]), torch.Generator(), torch.device("cpu"))
+    assert deal.counts == (2, 2, 1)
+    found = frames.features(deal.rows, counts=deal.counts)  # no generator: nothing moves
+    for row, features in zip(deal.rows.tolist(), found, strict=True):
+        alone = Frames(freeze([encoder, *others][of[row]]), corpus, rows)
+        torch.testing.assert_close(features, alone.features(torch.tensor([row]))[0], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        frames.features(deal.rows), Frames(encoder, corpus, rows).features(deal.rows), rtol=1e-4, atol=1e-4
+    )
 
 
 def test_precision_is_put_back():

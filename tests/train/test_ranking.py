@@ -3,8 +3,19 @@ import math
 import pytest
 import torch
 
+from glissando.scoring import Scoring, score_words
+from glissando.train.decoder_config import ProductScore
 from glissando.train.losses import torch_ctc_loss
-from glissando.train.ranking import Scorer, candidate_costs, consistency, lambda_loss, softmax_loss
+from glissando.train.pools import Candidates
+from glissando.train.ranking import (
+    ProductScorer,
+    Scorer,
+    candidate_costs,
+    consistency,
+    lambda_loss,
+    searched_costs,
+    softmax_loss,
+)
 
 
 def plain_lambda_loss(scores: list[float], mu: float, sigma: float) -> float:
@@ -100,3 +111,41 @@ def test_consistency_by_hand_and_by_law():
     assert consistency(one, other, lengths).item() == pytest.approx((forth + back) / 2 / 2)
     assert consistency(one, one, lengths).item() == 0
     torch.testing.assert_close(consistency(one, other, lengths), consistency(other, one, lengths))
+
+
+def test_costs_without_gradients_are_the_same_costs():
+    torch.manual_seed(0)
+    log_probs = torch.randn(3, 6, 5).log_softmax(dim=-1)
+    targets, lengths = torch.randint(4, (3, 4, 4)), torch.tensor([[1, 2, 3, 4]] * 3)
+    targets[0, 3] = 2  # four times the same letter needs seven frames: impossible, and free
+    found = searched_costs(log_probs, targets, lengths)
+    torch.testing.assert_close(found, candidate_costs(log_probs, targets, lengths))
+    assert found[0, 3] == 0
+
+
+def test_finalists_are_scored_as_the_product_does():
+    torch.manual_seed(0)
+    lengths, frequencies = torch.randint(1, 12, (4, 6)), torch.randint(0, 256, (4, 6), dtype=torch.uint8)
+    costs, searched, distances = torch.rand(4, 6) * 20, torch.rand(4, 6) * 20, torch.rand(4, 6, 2)
+    words = Candidates(torch.zeros(4, 6, 1), lengths, frequencies, torch.ones(4, 6, dtype=torch.bool), distances)
+    product = ProductScore(temperature=2.0)
+    found = ProductScorer(product)(costs, searched, words) * 2.0
+    mixed = -(product.share * costs + (1 - product.share) * searched)
+    constants = Scoring(
+        length_exponent=product.gamma, frequency_weight=product.weight, frequency_floor=product.floor,
+        length_bonus=product.bonus, location_weight=product.location, shape_weight=product.shape,
+    )  # fmt: skip
+    expected = score_words(mixed.numpy(), lengths.numpy(), frequencies.numpy(), constants, distances.numpy())
+    assert found.flatten().tolist() == pytest.approx(expected.ravel().tolist(), abs=1e-5)
+
+
+def test_the_products_constants_stay_in_range_and_have_names():
+    scorer = ProductScorer(ProductScore())
+    with torch.no_grad():
+        scorer.weight.fill_(-1.0)
+        scorer.temperature.fill_(-1.0)
+    scorer.clamp()
+    constants = scorer.constants()
+    assert (constants["weight"], constants["share"]) == (0.0, 0.8)
+    assert constants["temperature"] == pytest.approx(0.1)
+    assert Scorer(0.3, 0.5, 1.0).constants() == {"gamma": 0.3, "weight": 0.5, "bonus": 1.0}
