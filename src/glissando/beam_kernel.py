@@ -165,14 +165,11 @@ def _extend(  # type: ignore[no-untyped-def]
         weight, reward = weights[below], bonus * np.float32(below)
         # A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay. No word below a
         # child is more frequent than the best below its parent.
-        most = reward + ahead[best[node[i]]]
-        if (total[i] + likeliest) * weight + most < floor:
+        if (total[i] + likeliest) * weight + (reward + ahead[best[node[i]]]) < floor:
             continue
         for child in range(np.int32(edges[node[i]] >> CHILD), np.int32(edges[node[i] + 1] >> CHILD)):
             letter = np.int32(edges[child] & LABEL)
             reached = (ended[i] if letter == label[i] else total[i]) + frame[letter]
-            if reached * weight + most < floor:  # before memory is asked for the child's own
-                continue
             promised = reward + ahead[best[child]]
             if reached * weight + promised < floor:
                 continue
