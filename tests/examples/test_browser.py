@@ -100,7 +100,7 @@ def test_golden_vectors_pass_in_node(node, bundle):
 
 
 def test_a_letter_on_two_keys_passes_too(node, tiny_weights, tmp_path):
-    """An even number of keys of two sizes, a letter twice, 32 frames, no frequency floor, a narrow beam that looks ahead."""
+    """Keys of two sizes, even in number, a letter twice, 32 frames, no frequency floor, a narrow beam, look-ahead."""
     rows = ["qwertyuiop", "asdfeghjkl", "zxcvbnm "]
     layout = Layout.from_rows("twice", rows, pitch=[1, 1, 1.2])
     scoring = {
