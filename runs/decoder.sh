@@ -38,6 +38,6 @@ files=("${packs[@]}" --encoder "$encoder" --negatives "$out/negatives.npz")
 python -m glissando.train.decoder "${files[@]}" --out "$out/run" "${settings[@]/#/--set=}"
 
 if [ -n "${GRID:-}" ]; then
-    python runs/decoder_grid.py "${files[@]}" --out "$out/grid" # the report's own settings
-    python runs/decoder_grid.py --out "$out/grid" --draw
+    python runs/decoder_grid.py train "${files[@]}" --out "$out/grid" # the report's own settings
+    python runs/decoder_grid.py judge --out "$out/grid" --data "$data"
 fi

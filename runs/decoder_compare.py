@@ -4,17 +4,17 @@
     python runs/decoder_compare.py [--data DIR] [--weights FILE] [--decoder FILE] [--holdout 0.1] [--holdout-seed 0]
                                    [--write]
 
-The first line packages a trained decoder. The second fits pruning (recall of the beam), scoring and the decoder's share
-(cross-entropy) to how_we_swipe_val and compares the methods there, then with each half of val's people ranked by the
-other half's fit, then with val's constants on the tenth of the training people that the decoder's training set aside
-(the same share and seed as its settings say). McNemar's exact test says whether a gain is one. --write puts the
-decoder's constants into the package. Cost: eight minutes on two cores.
+The first line packages a trained decoder. The second fits scoring and the decoder's share (cross-entropy) to
+how_we_swipe_val and compares the methods there, with each half of val's people ranked by the other half's fit, and with
+val's constants on direct touch and on the tenth of the training people that the decoder's training set aside (the
+same share and seed as its settings say). McNemar's exact test says whether a gain is one. The encoder searches in both
+methods, pruned as runs/scoring.py says. --write puts the decoder's constants into the package. Cost: five minutes on
+two cores.
 """
 
 import argparse
 import json
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,19 +30,13 @@ from glissando.scoring import Scoring
 from glissando.train.holdout import held_out
 from glissando.weights import load_weights
 
-# Of pruning; with Scoring's names, the floor of its frequency stays that of the packaged constants.
-PRUNINGS = {
-    "pruning_exponent": (0.2, 0.3, 0.42, 0.55, 0.7),
-    "pruning_bonus": (0.3, 0.55, 0.8, 1.04, 1.3),
-    "pruning_frequency": (0.0, 0.02, 0.03, 0.04, 0.05),
-}
-SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)  # of the decoder
+SHARES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of the decoder
 
 
 def encode(data: Path, swipes: list, options: EvaluationOptions) -> TuningSet:
-    """Swipes on QWERTY through the networks."""
+    """Swipes, all on the first one's layout, through the networks."""
     words = [swipe.word for swipe in swipes]
-    decoder, _ = make_decoder(LayoutShelf(data / "layouts")["qwerty"], words, options)
+    decoder, _ = make_decoder(LayoutShelf(data / "layouts")[swipes[0].layout], words, options)
     return TuningSet.encode(decoder, [swipe.gesture for swipe in swipes], words)  # type: ignore[arg-type]
 
 
@@ -55,19 +49,13 @@ def set_aside(data: Path, options: EvaluationOptions, share: float, seed: int) -
     return [swipe for swipe, aside in zip(swipes, mask, strict=True) if aside]
 
 
-def prune(part: TuningSet) -> Scoring:
-    """The pruning constants that lose the fewest words."""
-    grid = [replace(PRUNING, **dict(zip(PRUNINGS, values, strict=True))) for values in product(*PRUNINGS.values())]
-    return max(grid, key=lambda constants: part.beams(constants).recall)
-
-
-def fit(part: TuningSet, pruning: Scoring, rows: np.ndarray | None = None) -> Scoring:
+def fit(part: TuningSet, rows: np.ndarray | None = None) -> Scoring:
     """Constants that make the words meant likeliest, of all swipes or of some. Shape: rows [n] bool."""
     fits = []
-    for share in SHARES if part.readings.corrected is not None else (pruning.decoder_share,):
-        beams = part.beams(replace(pruning, decoder_share=share), measured=True)
+    for share in SHARES if part.readings.corrected is not None else (PRUNING.decoder_share,):
+        beams = part.beams(replace(PRUNING, decoder_share=share), measured=True)
         beams = beams if rows is None else beams.select(rows)
-        scoring = fit_scoring([beams], replace(pruning, decoder_share=share))
+        scoring = fit_scoring([beams], replace(PRUNING, decoder_share=share))
         fits.append((cross_entropy(beams, scoring), scoring))
     return min(fits, key=lambda found: found[0])[1]
 
@@ -93,26 +81,26 @@ def main(chosen: argparse.Namespace) -> None:
     val = list(read_targets(chosen.data / "swipes" / "how_we_swipe_val.jsonl.gz", shelf, base))
     first = half_of_the_people(val)
     fitted, direct, crossed = [], [], []
-    pruning: Scoring | None = None
     for options in methods:
         part = encode(chosen.data, val, options)
-        pruning = pruning or prune(part)  # the encoder searches in both
-        scoring = fit(part, pruning)
+        scoring = fit(part)
         fitted.append(Scoring(**{key: round(value, 5) for key, value in scoring.to_dict().items()}))
         beams = part.beams(fitted[-1], measured=True)
         direct.append(beams.ranks(fitted[-1])[0])
-        halves = [fit(part, pruning, half) for half in (~first, first)]
+        halves = [fit(part, half) for half in (~first, first)]
         crossed.append(np.where(first, *(part.beams(half, measured=True).ranks(half)[0] for half in halves)))
         error = calibration_error(beams, fitted[-1])
         print(f"{options.method}: recall {beams.recall:.2f}, calibration error {error:.1f} %")
         print(f"  {json.dumps(fitted[-1].to_dict())}", flush=True)
     compare("val, constants fitted there", *direct)
     compare("val, each half of the people by the other's fit", *crossed)
+    others = {"direct touch": list(read_targets(chosen.data / "swipes" / "direct_touch_dev.jsonl.gz", shelf, base))}
     if chosen.holdout:
-        aside = set_aside(chosen.data, base, chosen.holdout, chosen.holdout_seed)
-        parts = [encode(chosen.data, aside, options) for options in methods]
+        others["training people set aside"] = set_aside(chosen.data, base, chosen.holdout, chosen.holdout_seed)
+    for name, swipes in others.items():
+        parts = [encode(chosen.data, swipes, options) for options in methods]
         ranks = [part.beams(s, measured=True).ranks(s)[0] for part, s in zip(parts, fitted, strict=True)]
-        compare("training people set aside, val's constants", *ranks)
+        compare(f"{name}, val's constants", *ranks)
     if chosen.write:
         source = (
             f"conditional logit on how_we_swipe_val ({len(val):,} swipes), AOSP English list and targets, encoder "

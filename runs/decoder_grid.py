@@ -1,96 +1,135 @@
-"""The report's 2 x 2 of consistency and ranking at 50 epochs, and its two rows at 100: six decoders, one after another.
+"""The report's 2 x 2 of consistency and ranking at 50 epochs, and its two rows at 100: four decoders, six rows.
 
-    python runs/decoder_grid.py --pack train.npz --val val.npz --encoder encoder.safetensors \
+    python runs/decoder_grid.py train --pack train.npz --val val.npz --encoder encoder.safetensors \
         --negatives negatives.npz --out build/grid [--set NAME=VALUE ...]
-    python runs/decoder_grid.py --out build/grid --draw     # table and curves of what is there, no training
+    python runs/decoder_grid.py judge --out build/grid [--data DIR]     # table and curves of what is there
 
-Needs torch, numpy and safetensors alone; the picture needs matplotlib. Cost, estimated: 400 epochs of 29 steps, four
-minutes of one H200. A run that is there already is left, so a call that was cut off goes on where it stopped.
+Lion's rate is constant, so the runs of 100 epochs give the rows at 50 on the way (half of their constants' own schedule
+is then left). Training needs torch, numpy and safetensors alone. Cost: 300 epochs of 29 steps, four minutes of one H200
+to itself; a run that is there already is left, so a call that was cut off goes on where it stopped. Judging fits each
+decoder's share and constants to how_we_swipe_val, as runs/decoder_compare.py does: a minute of two cores a row.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from glissando.errors import GlissandoError, TrainingError
 from glissando.evaluation.curves import draw_curves, read_curve
 
-# name: consistency, ranking, epochs
-CELLS = {
-    "plain-50": (False, False, 50),
-    "ranking-50": (False, True, 50),
-    "consistency-50": (True, False, 50),
-    "both-50": (True, True, 50),
-    "ranking-100": (False, True, 100),
-    "both-100": (True, True, 100),
-}
+EARLY = 50  # epochs of the first rows
 MEASURES = ("val_ctc_per_letter", "val_top1", "held_top1")
 
 
+@dataclass(frozen=True)
+class Run:
+    """A decoder: with or without the two losses, for so many epochs."""
+
+    consistency: bool
+    ranking: bool
+    epochs: int
+
+
+RUNS = {
+    "plain-50": Run(False, False, 50),
+    "ranking-100": Run(False, True, 100),
+    "consistency-50": Run(True, False, 50),
+    "both-100": Run(True, True, 100),
+}
+
+
 def train(options: argparse.Namespace) -> None:
-    """Train the cells that are not there yet."""
+    """Train the runs that are not there yet."""
     from glissando.train.decoder import train_decoder
     from glissando.train.decoder_config import DecoderTraining
     from glissando.train.run import print_line
 
-    for name, (consistency, ranking, epochs) in CELLS.items():
+    for name, run in RUNS.items():
         out = options.out / name
         if (out / "decoder.safetensors").exists():
             continue
-        off = [f"{part}_weight=0" for part, on in (("consistency", consistency), ("ranking", ranking)) if not on]
-        config = DecoderTraining().changed([*options.set, f"epochs={epochs}", *off])
+        off = {"consistency_weight": run.consistency, "ranking_weight": run.ranking}
+        settings = [*options.set, f"epochs={run.epochs}", f"snapshot_every={EARLY}"]
+        config = DecoderTraining().changed([*settings, *(f"{weight}=0" for weight, on in off.items() if not on)])
         print(f"== {name}", flush=True)
-        files = {**vars(options), "out": out, "resume": (out / "checkpoint.safetensors").exists()}
-        train_decoder(config, argparse.Namespace(**files), report=print_line)
+        files = {"strangers": [], "finalists": None, **vars(options), "out": out}
+        resume = (out / "checkpoint.safetensors").exists()
+        train_decoder(config, argparse.Namespace(**files, resume=resume), report=print_line)
 
 
-def tabulate(out: Path) -> str:
-    """A Markdown table of the cells that are there: ends and bests of the measures."""
-    rows = [
-        "| CR-CTC | ranking | epochs | val CTC, best (epoch), end | val top-1*, best (epoch), end | held top-1*, end |"
-    ]
-    rows.append("|---|---|---|---|---|---|")
-    first = None
-    for name, (consistency, ranking, epochs) in CELLS.items():
-        metrics = out / name / "metrics.jsonl"
-        if not metrics.exists():
-            continue
-        ctc, top1, held = (read_curve(metrics, measure) for measure in MEASURES)
-        first = first or (ctc.values[0], top1.values[0], held.values[0])
-        low, at, _ = ctc.summary(lower=True)
-        high, when, _ = top1.summary(lower=False)
-        rows.append(
-            f"| {'yes' if consistency else 'no'} | {'yes' if ranking else 'no'} | {epochs} "
-            f"| {low:.4f} ({at:.0f}), {ctc.values[-1]:.4f} "
-            f"| {100 * high:.2f} ({when:.0f}), {100 * top1.values[-1]:.2f} | {100 * held.values[-1]:.2f} |"
-        )
-    if first:
-        rows.append(f"| encoder alone | | | {first[0]:.4f} | {100 * first[1]:.2f} | {100 * first[2]:.2f} |")
-    return "\n".join([*rows, "", "\\* the truth against its mined negatives under eq. 3, constants by a grid on val"])
+def rows(out: Path) -> Iterator[tuple[str, int, Path]]:
+    """The rows whose decoder is there: run, epochs, file."""
+    for early in (True, False):
+        for name, run in RUNS.items():
+            snapshots = sorted((out / name).glob("decoder-*.safetensors"))
+            file = snapshots[0] if early and snapshots else out / name / "decoder.safetensors"
+            if file.exists() and early == (file != out / name / "decoder.safetensors" or run.epochs == EARLY):
+                yield name, EARLY if early else run.epochs, file
+
+
+def judge(options: argparse.Namespace) -> None:
+    """Print the table of the decoders that are there, each in the product's form, and draw their curves."""
+    from decoder_compare import encode, fit
+    from sets import tops, word_list
+
+    from glissando.cli.export import onnx
+    from glissando.corpus.layouts import LayoutShelf
+    from glissando.evaluation.evaluate import EvaluationOptions, read_targets
+    from glissando.evaluation.metrics import mcnemar
+
+    base = EvaluationOptions(
+        method="encoder", lexicon=word_list(options.data, "val"), add_targets=True, max_key_distance=2.0
+    )
+    shelf = LayoutShelf(options.data / "layouts")
+    val = list(read_targets(options.data / "swipes" / "how_we_swipe_val.jsonl.gz", shelf, base))
+    part = encode(options.data, val, base)
+    scoring = fit(part)
+    alone = part.beams(scoring, measured=True).ranks(scoring)[0]
+    print("| CR-CTC | ranking | epochs | val, top-1 / 3 / 10 | top-1 | p |\n|---|---|---|---|---|---|")
+    for name, epochs, file in rows(options.out):
+        with tempfile.TemporaryDirectory() as folder:
+            exported = Path(folder) / "decoder.onnx"
+            onnx(file, exported)
+            part = encode(options.data, val, replace(base, method="decoder", decoder=exported))
+        scoring = fit(part)
+        ranks = part.beams(scoring, measured=True).ranks(scoring)[0]
+        test, gain = mcnemar(alone == 1, ranks == 1), 100 * ((ranks == 1).mean() - (alone == 1).mean())
+        marks = ["yes" if on else "-" for on in (RUNS[name].consistency, RUNS[name].ranking)]
+        print(f"| {marks[0]} | {marks[1]} | {epochs} | {tops(ranks)} | {gain:+.2f} | {test.p:.2g} |", flush=True)
+    print(f"| encoder alone | | | {tops(alone)} | | |")
+    metrics = {name: options.out / name / "metrics.jsonl" for name in RUNS}
+    metrics = {name: file for name, file in metrics.items() if file.exists()}
+    if not metrics:
+        raise TrainingError(f"there is no run of the grid in {options.out}")
+    print("\n| run | measure | encoder | best (epoch) | end (epoch) |\n|---|---|---|---|---|")
+    for name, file in metrics.items():
+        for measure in MEASURES:
+            curve = read_curve(file, measure)
+            best, when, _ = curve.summary(lower=measure.endswith("letter"))
+            ends = f"{curve.values[0]:.4f} | {best:.4f} ({when:.0f}) | {curve.values[-1]:.4f} ({curve.epochs[-1]:.0f})"
+            print(f"| {name} | {measure} | {ends} |")
+    print(*draw_curves(metrics, MEASURES, options.out / "curves"))
 
 
 def main() -> int:
-    """Train the grid, print its table, draw its curves."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    """Train the grid, or judge it."""
+    from sets import arguments
+
+    parser = arguments(__doc__ or "")
+    parser.add_argument("act", choices=["train", "judge"])
     for name in ("pack", "val", "encoder", "negatives"):
         parser.add_argument(f"--{name}", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--device")
-    parser.add_argument("--draw", action="store_true", help="only table and picture of what is there")
     options = parser.parse_args()
     try:
-        if not options.draw:
-            train(options)
-        runs = {name: options.out / name / "metrics.jsonl" for name in CELLS}
-        runs = {name: metrics for name, metrics in runs.items() if metrics.exists()}
-        if not runs:
-            raise TrainingError(f"there is no run of the grid in {options.out}")
-        print(tabulate(options.out))
-        if options.draw:
-            print(*draw_curves(runs, MEASURES, options.out / "curves"))
+        train(options) if options.act == "train" else judge(options)
     except GlissandoError as error:
         print(f"glissando: {error}", file=sys.stderr)
         return 1
