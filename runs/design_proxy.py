@@ -21,8 +21,10 @@ from glissando.evaluation.evaluate import EvaluationOptions, decode_swipes, make
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import LOG_RANGE
+from glissando.runtime import EncoderRuntime
 from glissando.synth import swipe, word_paths
 from glissando.train.losses import torch_ctc_loss
+from glissando.weights import load_weights
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("GLISSANDO_DATA") or ROOT.parent / "shared" / "data")
@@ -79,9 +81,10 @@ def all_costs(keyboard: Keyboard, words: list[str]) -> dict[str, dict[str, float
     rng = np.random.default_rng(0)
     jittered = [np.stack([swipe(word, layout, rng).path() for word in words]) for _ in range(NOISY)]
     columns = {
-        "exact": ctc(keyboard, layout, words, exact),
-        "exact, turned": ctc(keyboard, layout, words, exact, turned=True),
-        "jittered": np.mean([ctc(keyboard, layout, words, paths) for paths in jittered], axis=0),
+        "exact, by the judge": ctc(EncoderRuntime(load_weights("judge")), layout, words, exact),
+        "exact": ctc(keyboard.encoder, layout, words, exact),
+        "exact, turned": ctc(keyboard.encoder, layout, words, exact, turned=True),
+        "jittered": np.mean([ctc(keyboard.encoder, layout, words, paths) for paths in jittered], axis=0),
         "ranked": ranked(keyboard, words),
         "rarity, to compare": rarity(keyboard, words),
     }
@@ -89,8 +92,10 @@ def all_costs(keyboard: Keyboard, words: list[str]) -> dict[str, dict[str, float
     return {name: dict(zip(words, values.tolist(), strict=True)) for name, values in columns.items()}
 
 
-def ctc(keyboard: Keyboard, layout: Layout, words: list[str], paths: np.ndarray, turned: bool = False) -> np.ndarray:
-    """CTC cost of words on paths; ``turned`` exchanges x and y. Shape: [B]."""
+def ctc(
+    encoder: EncoderRuntime, layout: Layout, words: list[str], paths: np.ndarray, turned: bool = False
+) -> np.ndarray:
+    """CTC cost of words on paths under an encoder; ``turned`` exchanges x and y. Shape: [B]."""
     place = {letter: keys[0] for letter, keys in layout.keys_of.items()}
     costs = []
     for start in range(0, len(words), BATCH):
@@ -98,7 +103,7 @@ def ctc(keyboard: Keyboard, layout: Layout, words: list[str], paths: np.ndarray,
         keys, seen = layout.centres, paths[start : start + BATCH]
         if turned:
             keys, seen = keys[:, ::-1], seen[:, ::-1]
-        log_probs = torch.tensor(keyboard.encoder.run(seen, keys).log_probs)
+        log_probs = torch.tensor(encoder.run(seen, keys).log_probs)
         lengths = torch.tensor([len(word) for word in part])
         targets = torch.zeros(len(part), int(lengths.max()), dtype=torch.int64)
         for row, word in zip(targets, part, strict=True):

@@ -69,8 +69,8 @@ def draw_layouts(layouts: Sequence[Layout], path: Path) -> list[Path]:
 
 def _keyboards(layouts: Sequence[Layout], extra: float = 0.0) -> tuple[Any, list[Any]]:
     """A figure with an empty panel for each layout, ``extra`` inches higher than these need."""
-    columns = min(len(layouts), COLUMNS)
-    rows = math.ceil(len(layouts) / columns)
+    rows = math.ceil(len(layouts) / COLUMNS)
+    columns = math.ceil(len(layouts) / rows)  # four are two and two, not three and one
     heights = [max(layout.aspect for layout in layouts[i * columns : (i + 1) * columns]) for i in range(rows)]
     made = figure(PANEL * columns, sum(PANEL * height + 0.4 for height in heights) + extra)
     panels = made.subplots(rows, columns, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel().tolist()
