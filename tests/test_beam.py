@@ -156,11 +156,11 @@ def test_without_a_weight_bytes_and_floor_do_not_matter(case, width, seed):
 
 def test_a_sure_blank_is_waited_through():
     # The middle frame hides a faint b. Searched, "ab" is found; taken for a sure blank, it cannot be.
-    log_probs = emissions([0.97, 0.01, 0.01, 0.01], [1e-5, 4e-4, 1e-5, 0.99958], [0.01, 1e-9, 0.01, 0.98])
+    log_probs = emissions([0.97, 0.01, 0.01, 0.01], [1e-6, 4e-5, 1e-6, 0.999958], [0.01, 1e-9, 0.01, 0.98])
     trie = trie_of("a", "ab")
     every = found(search(log_probs, trie, width=10, sure_blank=1, **PRUNING), trie, ["a", "ab"])
     quick = found(search(log_probs, trie, width=10, **PRUNING), trie, ["a", "ab"])
-    assert np.exp(every["ab"]) == pytest.approx(0.97 * 4e-4 * 0.98, rel=1e-3)
+    assert np.exp(every["ab"]) == pytest.approx(0.97 * 4e-5 * 0.98, rel=1e-3)
     assert np.exp(quick["ab"]) < 1e-8
     assert quick["a"] == pytest.approx(every["a"], abs=1e-4)
 
