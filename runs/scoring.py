@@ -22,8 +22,8 @@ from glissando.evaluation.stored import StoredBeams, best_shares
 from glissando.scoring import Scoring
 from glissando.weights import load_weights
 
-# Exponent and bonus are the original's. Of the look-ahead, what lies on val's plateau (within two words of the best of 31
-# pairs) and keeps Russian words in the beam too; the floor is for added words, whose bytes are the lowest.
+# Exponent and bonus are the original's. Of the look-ahead, what lies on val's plateau (within two words of the best of
+# 31 pairs) and keeps Russian words in the beam too; the floor is for added words, whose bytes are the lowest.
 PRUNING = Scoring(pruning_exponent=0.42, pruning_bonus=1.04, pruning_frequency=0.035, pruning_floor=75.0)
 ASSETS = Path(__file__).parents[1] / "src" / "glissando" / "assets" / "scoring"
 
