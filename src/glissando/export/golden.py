@@ -24,7 +24,7 @@ MARGIN = 0.01  # between the best two scores; nearer ones may swap for rounding 
 # What the emissions may change by when the path moves by its last bit. Where a finger turns on the spot its heading
 # hangs on that bit: such a swipe tells rounding from rounding, not right from wrong.
 UNSTEADY = 3e-5  # well within the tolerance: another runtime moves them by more than the last bit does
-UNSTEADY_SCORE = 3e-4
+UNSTEADY_SCORE = 5e-4
 ROUNDING = 3e-5  # what two runtimes differ by, and more
 MOVES = 8
 TRIES = 40  # words, for a swipe that is clear and steady
@@ -105,16 +105,30 @@ def _candidate(found: Candidate, distances: np.ndarray | None) -> dict[str, Any]
 
 
 def _draw(keyboard: Keyboard, kind: str, choices: np.ndarray, rng: np.random.Generator) -> Golden:
-    """One swipe of a kind, of a word for which it is clear and steady; after enough tries of any word."""
+    """One swipe of a kind, of a word for which it is clear and steady; after enough tries the steadiest of them."""
+    found: list[tuple[float, Golden]] = []
     for _ in range(TRIES):
         word = keyboard.lexicon.words[rng.choice(choices)]
         made = swipe(word, keyboard.layout, rng, rng.uniform(0.2, 1.2))
         points = np.column_stack([made.x, made.y, made.t])
         points = BENDS[kind](points, rng) if kind in BENDS else points
         golden = Golden(kind, word, Gesture.from_points(np.round(points, 5)))
-        if _clear(keyboard, golden.gesture) and _steady(keyboard, golden.gesture, rng):
+        found.append((_unsteadiness(keyboard, golden.gesture, rng), golden))
+        if found[-1][0] < UNSTEADY:
             break
-    return golden
+    return min(found, key=lambda one: one[0])[1]
+
+
+def _unsteadiness(keyboard: Keyboard, gesture: Gesture, rng: np.random.Generator) -> float:
+    """How much hangs on rounding: what the networks' answer moves by, and one more if the beam's changes with it."""
+    if not _clear(keyboard, gesture):
+        return 2.0
+    path = gesture.path()
+    moved = [np.nextafter(path, rng.choice(np.array([-1, 2], np.float32), path.shape)) for _ in range(MOVES)]
+    readings = keyboard.read_paths(np.stack([path, *moved]))
+    said = [readings.log_probs] if readings.corrected is None else [readings.log_probs, readings.corrected]
+    changes = [np.abs(one[1:] - one[0]) / np.maximum(1, np.abs(one[0]) / DEEP) for one in said]
+    return float(max(change.max() for change in changes)) + (not _same_answers(keyboard, gesture, readings, rng))
 
 
 def _clear(keyboard: Keyboard, gesture: Gesture) -> bool:
@@ -123,15 +137,8 @@ def _clear(keyboard: Keyboard, gesture: Gesture) -> bool:
     return len(scores) < 2 or scores[0] == scores[1] or scores[0] - scores[1] > MARGIN
 
 
-def _steady(keyboard: Keyboard, gesture: Gesture, rng: np.random.Generator) -> bool:
-    """Whether what the networks say, and what the beam makes of it, stays when the path moves by its last bit."""
-    path = gesture.path()
-    moved = [np.nextafter(path, rng.choice(np.array([-1, 2], np.float32), path.shape)) for _ in range(MOVES)]
-    readings = keyboard.read_paths(np.stack([path, *moved]))
-    said = [readings.log_probs] if readings.corrected is None else [readings.log_probs, readings.corrected]
-    changes = [np.abs(one[1:] - one[0]) / np.maximum(1, np.abs(one[0]) / DEEP) for one in said]
-    if max(change.max() for change in changes) >= UNSTEADY:
-        return False
+def _same_answers(keyboard: Keyboard, gesture: Gesture, readings: Readings, rng: np.random.Generator) -> bool:
+    """Whether the beam makes the same of what was said of a path, first, and of others that are all but it."""
     # Two hypotheses of equal rank at the edge of the beam: which of them is pruned hangs on rounding, too.
     noise = rng.normal(0, ROUNDING, readings.log_probs.shape).astype(np.float32)
     noise[0] = 0
