@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
@@ -69,6 +71,14 @@ def load_embedder(path: str | os.PathLike[str]) -> tuple[Embedder, dict[str, Any
 def read_format(path: str | os.PathLike[str]) -> str:
     """Which network a checkpoint holds, one of the formats above; "" where it does not say."""
     return _read(path)[0].get("format", "")
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays as a compressed .npz, whole or not at all; its folder is made where it is missing."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, buffer.getvalue())
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:

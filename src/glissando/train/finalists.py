@@ -16,7 +16,6 @@ Everything of a word's score that no network has a part in is here. Parts are ca
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import zipfile
 import zlib
@@ -29,7 +28,7 @@ import torch
 from torch import Tensor
 
 from glissando.errors import TrainingError
-from glissando.model.checkpoint import write_atomically
+from glissando.model.checkpoint import write_arrays
 from glissando.train.pools import Candidates, gumbel
 from glissando.train.vocabulary import Vocabulary
 
@@ -83,10 +82,7 @@ class Finalists:
 
     def save(self, path: str | Path) -> None:
         """Write them, whole or not at all."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **self.arrays)  # type: ignore[arg-type]
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, buffer.getvalue())
+        write_arrays(path, self.arrays)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 
 from glissando.errors import TrainingError
-from glissando.model.checkpoint import write_atomically
+from glissando.model.checkpoint import write_arrays
 from glissando.train.order import mix_seed
 
 
@@ -45,6 +44,4 @@ def draws(sessions: np.ndarray, seed: int) -> np.ndarray:
 
 def save_held(path: Path, rows: np.ndarray) -> None:
     """Write the pack's rows [n] int64 that a run set aside, for others to evaluate on: ``rows`` of an .npz."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, rows=rows.astype(np.int64))
-    write_atomically(path, buffer.getvalue())
+    write_arrays(path, {"rows": rows.astype(np.int64)})

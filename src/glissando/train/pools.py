@@ -15,7 +15,6 @@ An .npz without objects:
 from __future__ import annotations
 
 import hashlib
-import io
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ import torch
 from torch import Tensor
 
 from glissando.errors import TrainingError
-from glissando.model.checkpoint import write_atomically
+from glissando.model.checkpoint import write_arrays
 from glissando.train.vocabulary import Vocabulary
 
 ARRAYS = ("letters", "offsets", "frequencies", "candidates", "queries", "starts", "members", "counts")
@@ -89,10 +88,7 @@ class Pools:
 
     def save(self, path: str | Path) -> None:
         """Write the pools, whole or not at all."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **self.arrays)  # type: ignore[arg-type]
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, buffer.getvalue())
+        write_arrays(path, self.arrays)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
