@@ -2,6 +2,8 @@ import gzip
 import itertools
 import json
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -35,7 +37,13 @@ def gestures(draw, most=40):
 @given(gestures())
 @settings(deadline=None)
 def test_resampling_is_the_rule_in_its_plainest_words(gesture):
-    np.testing.assert_allclose(resample(gesture), twin(gesture), atol=1e-6)
+    np.testing.assert_allclose(resample(gesture), twin(gesture), rtol=0, atol=6e-8)  # a float32's rounding
+
+
+@given(gestures(), st.sampled_from([1, 2, 3, 32, 129]))
+@settings(deadline=None)
+def test_any_number_of_points_is_the_rule_in_its_plainest_words(gesture, points):
+    np.testing.assert_allclose(resample(gesture, points), twin(gesture, points), rtol=0, atol=6e-8)
 
 
 @given(st.lists(gestures(), max_size=6), st.sampled_from([2, 17, 64]))
@@ -179,9 +187,16 @@ def test_a_gesture_keeps_its_own_points():
         gesture.x[0] = 0.9
 
 
+def test_importing_gestures_asks_for_numpy_alone():
+    code = (
+        "import sys, glissando.gesture; sys.exit(any(name in sys.modules for name in ('numba', 'llvmlite', 'torch')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
 @pytest.mark.data
 def test_real_swipes_are_resampled_by_the_rule(data):
     with gzip.open(data / "swipes" / "how_we_swipe_val.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in itertools.islice(lines, 300)]
     batch = [Gesture(row["x"], row["y"], row["t"]) for row in rows]
-    np.testing.assert_allclose(resample_batch(batch), [twin(gesture) for gesture in batch], atol=1e-6)
+    np.testing.assert_allclose(resample_batch(batch), [twin(gesture) for gesture in batch], rtol=0, atol=6e-8)

@@ -51,6 +51,13 @@ def run(kernel):
     return out
 
 
+def test_an_array_is_found_where_numpy_has_it():
+    fixed = VALUES.copy()
+    fixed.setflags(write=False)
+    for array in (VALUES, VALUES[1:], fixed, np.zeros((2, 0)), np.zeros((3, 4))[1:]):
+        assert address(array) == array.__array_interface__["data"][0]
+
+
 def kept():
     return list(cache_directory().glob("kernel-*.npz"))
 

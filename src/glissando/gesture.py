@@ -10,10 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from glissando.errors import GestureError
+from glissando.native import Kernel, address, njit
+
+if TYPE_CHECKING:
+    import numba
 
 PATH_POINTS = 64  # T_in of the report
 FRAME_MS = 1000 / 60  # the modal sampling rate of phones, 60 Hz
@@ -94,31 +99,69 @@ def resample(gesture: Gesture, points: int = PATH_POINTS) -> np.ndarray:
     Returns:
         [2, points] float32.
     """
-    t = gesture.t - gesture.t[0]
-    frames = max(2, round(t[-1] / FRAME_MS) + 1)  # samples at 60 Hz
-    where = np.arange(points) * ((frames - 1.0) / max(points - 1, 1))  # in units of those samples
-    where[1:][-1:] = frames - 1.0  # rounding aside
-    sample = np.empty((2, points))
-    before = np.minimum(np.floor(where), frames - 2, out=sample[0])
-    np.add(before, 1, out=sample[1])
-    weight = where - before
-    rest = 1 - weight
-    instant = sample * (t[-1] / (frames - 1))
-    instant[sample == frames - 1] = t[-1]  # rounding aside, the end
+    columns = np.array((gesture.x, gesture.y, gesture.t))  # [3, n]
     path = np.empty((2, points), dtype=np.float32)
-    for axis, values in enumerate((gesture.x, gesture.y)):
-        first, second = np.interp(instant, t, values)
-        # A float64 a hair outside the square may round to a float32 on its edge, never beyond: clip either way.
-        path[axis] = np.minimum(np.maximum(first * rest + second * weight, 0), 1)
+    _RESAMPLE.call(address(columns), len(gesture), address(path), points)
     return path
 
 
 def resample_batch(gestures: Sequence[Gesture], points: int = PATH_POINTS) -> np.ndarray:
-    """Resample many gestures, some 30 microseconds each. Shape: [B, 2, points] float32."""
+    """Resample many gestures, some 5 microseconds each. Shape: [B, 2, points] float32."""
     paths = np.empty((len(gestures), 2, points), dtype=np.float32)
     for row, gesture in enumerate(gestures):
         paths[row] = resample(gesture, points)
     return paths
+
+
+def _resample_one(columns, n, path, points):  # type: ignore[no-untyped-def]
+    """``resample`` over addresses, for ``Kernel``."""
+    x, y, t = numba.carray(columns, (3, n))
+    _resample(x, y, t, numba.carray(path, (2, points)))
+
+
+_RESAMPLE = Kernel(__name__, "_resample_one", ("float64*", "int64", "float32*", "int64"))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _resample(x, y, t, path):  # type: ignore[no-untyped-def]
+    """Write a finger's path. Shape: [n] each, path [2, points] float32."""
+    points = path.shape[1]
+    duration = t[-1] - t[0]
+    frames = max(2, round(duration / FRAME_MS) + 1)  # samples at 60 Hz
+    step = duration / (frames - 1)
+    left = 0
+    for i in range(points):
+        where = i * ((frames - 1.0) / max(points - 1, 1))  # in units of those samples
+        if 0 < i == points - 1:
+            where = frames - 1.0  # rounding aside
+        before = min(math.floor(where), frames - 2)
+        weight = where - before
+        first, second = before * step, (before + 1) * step
+        if before == frames - 2:
+            second = duration  # rounding aside, the end
+        left = _seek(t, first, left)
+        right = _seek(t, second, left)
+        for axis, values in enumerate((x, y)):
+            place = _between(t, values, first, left) * (1 - weight) + _between(t, values, second, right) * weight
+            # A float64 a hair outside the square may round to a float32 on its edge, never beyond: clip either way.
+            path[axis, i] = min(max(place, 0.0), 1.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _seek(t, instant, left):  # type: ignore[no-untyped-def]
+    """The last point that is not after an instant of the gesture, no earlier one than ``left``."""
+    while left + 1 < len(t) and t[left + 1] - t[0] <= instant:
+        left += 1
+    return left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _between(t, values, instant, left):  # type: ignore[no-untyped-def]
+    """The value at an instant, on the line from the point ``left`` of it to the next."""
+    since = instant - (t[left] - t[0])
+    if since == 0 or left == len(t) - 1:
+        return values[left]
+    return (values[left + 1] - values[left]) / (t[left + 1] - t[left]) * since + values[left]
 
 
 def _column(name: str, values: object) -> np.ndarray:
