@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reference import prefix_beam, spelled_log_probs
 
 from glissando.beam import greedy, search, search_batch
-from glissando.beam_kernel import _select
+from glissando.beam_kernel import _prune
 from glissando.lexicon import Lexicon
 from glissando.trie import build_trie
 
@@ -190,8 +190,21 @@ def test_greedy_merges_repeats_and_drops_blanks():
     assert greedy(log_probs)[0].tolist() == [0, 0, 1]
 
 
-@given(st.lists(st.sampled_from([-1e30, -5.0, -1.0, 0.0, 0.5, 2.0, 7.0]) | st.floats(-9, 9, width=32), min_size=1))
-def test_selecting_finds_what_sorting_would(values):
-    for place in {0, len(values) // 2, len(values) - 1}:
-        found = _select.py_func(np.array(values, dtype=np.float32), len(values), place)
-        assert found == np.sort(np.array(values, dtype=np.float32))[place]
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from([-2e30, -1e30, -5.0, -1.0, 0.0, 0.5, 2.0, 7.0]) | st.floats(-9, 9, width=32),
+        min_size=2,
+        max_size=300,
+    ),
+    st.data(),
+)
+def test_pruning_keeps_the_highest_ranks_and_of_equal_ones_the_first(values, data):
+    width = data.draw(st.integers(1, len(values) - 1))
+    rank = np.array(values, dtype=np.float32)
+    whole, real = (np.array([np.arange(len(rank))] * 3, dtype=kind) for kind in (np.uint32, np.float32))
+    kept = _prune(width, len(rank), *whole, *real, rank)
+    highest = np.sort(np.argsort(-rank, kind="stable")[:width])  # in the order they stood
+    assert kept == width
+    for column in (*whole, *real):
+        assert column[:kept].tolist() == highest.tolist()

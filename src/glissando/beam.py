@@ -149,7 +149,7 @@ class _Scratch(threading.local):
         """Room for beams of a width over so many classes: integers and floats."""
         if self.key != (width, classes):
             ints, floats = room_sizes.py_func(width, classes)
-            self.arrays = np.empty(ints, np.int32), np.empty(floats, np.float32)
+            self.arrays = np.empty(ints, np.uint32), np.empty(floats, np.float32)
             self.key = (width, classes)
         return self.arrays
 
