@@ -13,9 +13,11 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from glissando.errors import MissingExtraError
 from glissando.export.folded import FoldedEncoder
@@ -27,7 +29,6 @@ from glissando.model.encoder import Encoder
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-    from torch import Tensor, nn
 
 INPUTS = ("features", "layout_keys", "layout_mask")
 OUTPUTS = ("log_emissions", "coefficients", "gate")
@@ -71,7 +72,24 @@ def export_decoder(decoder: Decoder, path: str | os.PathLike[str], frames: int =
     example = (torch.zeros(2, frames, config.keys + 1), torch.zeros(2, frames, config.coefficients))
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         folded = FoldedDecoder(copy.deepcopy(decoder).cpu().float().eval())
+        for block in folded.blocks:
+            block.norm = _FrameNorm(frames, cast(nn.LayerNorm, block.norm).eps)
     _write(folded, path, (*example, torch.zeros(2, frames)), DECODER_INPUTS, DECODER_OUTPUTS)
+
+
+class _FrameNorm(nn.Module):
+    """A layer norm without scale and shift, as an instance norm whose channels are the frames.
+
+    onnxruntime adds up the numbers of an instance norm several at a time, those of a layer norm one by one.
+    """
+
+    def __init__(self, frames: int, eps: float) -> None:
+        super().__init__()
+        self.frames, self.eps = frames, eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shape: [B T, H] -> [B T, H]."""
+        return F.instance_norm(x.view(-1, self.frames, x.shape[-1]), eps=self.eps).flatten(0, 1)
 
 
 def _write(
