@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from glissando.beam_kernel import BYTES, IMPOSSIBLE, SEARCH, room_sizes, search_rows
+from glissando.beam_kernel import BYTES, SEARCH, room_sizes, search_rows
 from glissando.native import address
 from glissando.trie import MAX_DEPTH, Trie
 
@@ -115,8 +115,8 @@ def greedy(log_probs: np.ndarray) -> np.ndarray | list[np.ndarray]:
 
 
 def _room(batch: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Empty results. Shapes: [B, W], [B, W]."""
-    return np.full((batch, width), -1, np.int32), np.full((batch, width), IMPOSSIBLE, np.float32)
+    """Room for results. Shapes: [B, W], [B, W]."""
+    return np.empty((batch, width), np.int32), np.empty((batch, width), np.float32)
 
 
 def _arguments(log_probs: np.ndarray, pruning: tuple[float, float, float, float], sure_blank: float) -> tuple[Any, ...]:

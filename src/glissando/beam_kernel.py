@@ -120,6 +120,7 @@ def _search(  # type: ignore[no-untyped-def]
             nodes[count] = node[i]
             found[count] = _add(in_blank[i], in_letter[i])
             count += 1
+    nodes[count:], found[count:] = -1, IMPOSSIBLE
 
 
 @njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath=LENIENT)

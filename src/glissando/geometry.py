@@ -74,11 +74,11 @@ class Ruler:
 
     def trace(self, x: np.ndarray, y: np.ndarray, t: np.ndarray, points: int = POINTS) -> np.ndarray:
         """A swipe in key widths, freed of the touch bias, at equidistant points. Shape: [n] each -> [points, 3]."""
-        x, y, t = (np.ascontiguousarray(column, dtype=np.float64) for column in (x, y, t))
+        columns = np.array((x, y, t), dtype=np.float64)  # [3, n]
         path, placed, along = np.empty((points, 3), np.float32), np.empty((len(t), 3), np.float32), np.empty(len(t))
         _TRACE.call(
-            address(x), address(y), address(t), len(t), address(self.scale), address(self.bias), address(placed),
-            address(along), address(path), points,
+            address(columns), len(t), address(self.scale), address(self.bias), address(placed), address(along),
+            address(path), points,
         )  # fmt: skip
         return path
 
@@ -175,23 +175,18 @@ _MEASURE = Kernel(
 )  # fmt: skip
 
 
-def _trace_one(x, y, t, n, scale, bias, placed, along, path, points):  # type: ignore[no-untyped-def]
+def _trace_one(columns, n, scale, bias, placed, along, path, points):  # type: ignore[no-untyped-def]
     """``Ruler.trace`` over addresses, for ``Kernel``."""
+    x, y, t = numba.carray(columns, (3, n))
     trace = numba.carray(placed, (n, 3))
-    _place(
-        numba.carray(x, (n,)), numba.carray(y, (n,)), numba.carray(t, (n,)), numba.carray(scale, (2,)),
-        numba.carray(bias, (2,)), trace,
-    )  # fmt: skip
+    _place(x, y, t, numba.carray(scale, (2,)), numba.carray(bias, (2,)), trace)
     write_evenly(trace, numba.carray(along, (n,)), numba.carray(path, (points, 3)))
 
 
 _TRACE = Kernel(
     __name__,
     "_trace_one",
-    (
-        "float64*", "float64*", "float64*", "int64", "float64*", "float64*", "float32*", "float64*", "float32*",
-        "int64",
-    ),
+    ("float64*", "int64", "float64*", "float64*", "float32*", "float64*", "float32*", "int64"),
     ("glissando.walk", "glissando.templates"),
 )  # fmt: skip
 

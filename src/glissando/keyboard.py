@@ -211,9 +211,9 @@ class Keyboard:
 
     def _letter_log_probs(self, emissions: Emissions) -> np.ndarray:
         """Add up the keys of each letter. Shape: [B, T, K + 1] -> [B, T, L + 1]."""
-        groups = list(self.layout.keys_of.values())
-        if all(len(group) == 1 for group in groups):
+        if len(self.layout.keys_of) == len(self.layout.keys):
             return emissions.log_probs
+        groups = list(self.layout.keys_of.values())
         order = [index for group in groups for index in group] + [len(self.layout.keys)]
         starts = np.cumsum([0] + [len(group) for group in groups])
         return np.logaddexp.reduceat(emissions.log_probs[..., order], starts, axis=-1)

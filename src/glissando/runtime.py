@@ -98,7 +98,9 @@ class DecoderRuntime:
         ordered = emissions.log_probs if columns is None else np.take(emissions.log_probs, columns, axis=-1)
         feed = dict(zip(OUTPUTS, (ordered, emissions.coefficients, emissions.gate), strict=True))
         (found,) = self.session.run(CORRECTED, feed)
-        corrected = found if columns is None else np.take(found, np.argsort(columns), axis=-1)
+        corrected = found if columns is None else np.empty_like(found)
+        if columns is not None:
+            corrected[..., columns] = found
         return Emissions(corrected, emissions.coefficients, emissions.gate)
 
 
