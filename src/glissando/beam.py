@@ -66,8 +66,9 @@ def search(
         Hypotheses with B = 1.
     """
     nodes, found = _room(1, width)
-    emissions, weights, ahead, bonus, sure = _arguments(
-        log_probs, (pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor), sure_blank
+    emissions = np.ascontiguousarray(log_probs, dtype=np.float32)
+    weights, ahead, bonus, sure = _constants(
+        pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor, sure_blank
     )
     ints, floats = _SCRATCH.of(width, emissions.shape[1])
     SEARCH.call(
@@ -91,9 +92,8 @@ def search_batch(
 ) -> Hypotheses:
     """Search many swipes on all cores. Shape: log_probs [B, T, L + 1]; arguments as in ``search``."""
     nodes, found = _room(len(log_probs), width)
-    emissions, *constants = _arguments(
-        log_probs, (pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor), sure_blank
-    )
+    emissions = np.ascontiguousarray(log_probs, dtype=np.float32)
+    constants = _constants(pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor, sure_blank)
     search_rows(emissions, trie.edges, trie.best, *constants, nodes, found)
     return Hypotheses(nodes, found)
 
@@ -119,24 +119,19 @@ def _room(batch: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     return np.empty((batch, width), np.int32), np.empty((batch, width), np.float32)
 
 
-def _arguments(log_probs: np.ndarray, pruning: tuple[float, float, float, float], sure_blank: float) -> tuple[Any, ...]:
-    """Emissions, a weight for every depth, one for every byte, and two constants, as the compiled search takes them."""
-    exponent, bonus, frequency, floor = pruning
-    emissions = np.ascontiguousarray(log_probs, dtype=np.float32)
+@lru_cache(maxsize=16)
+def _constants(exponent: float, bonus: float, frequency: float, floor: float, sure_blank: float) -> tuple[Any, ...]:
+    """The constants as the compiled search takes them.
+
+    Returns:
+        [MAX_DEPTH + 2] float32: 1 / max(depth, 1)^gamma_p for every depth.
+        [256] float32: what a prefix gains by the best byte below it.
+        The bonus, and the logarithm above which blank is sure.
+    """
+    weights = (np.maximum(np.arange(MAX_DEPTH + 2), 1.0) ** -exponent).astype(np.float32)
+    ahead = (frequency * np.maximum(np.arange(BYTES), floor)).astype(np.float32)
     sure = np.float32(math.log(sure_blank)) if sure_blank < 1 else np.float32(math.inf)
-    return emissions, _depth_weights(exponent), _ahead(frequency, floor), np.float32(bonus), sure
-
-
-@lru_cache(maxsize=16)
-def _depth_weights(exponent: float) -> np.ndarray:
-    """1 / max(depth, 1)^gamma_p for every depth. Shape: [MAX_DEPTH + 2] float32."""
-    return (np.maximum(np.arange(MAX_DEPTH + 2), 1.0) ** -exponent).astype(np.float32)
-
-
-@lru_cache(maxsize=16)
-def _ahead(frequency: float, floor: float) -> np.ndarray:
-    """What a prefix gains by the best byte below it. Shape: [256] float32."""
-    return (frequency * np.maximum(np.arange(BYTES), floor)).astype(np.float32)
+    return weights, ahead, np.float32(bonus), sure
 
 
 class _Scratch(threading.local):

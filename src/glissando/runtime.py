@@ -56,11 +56,10 @@ class EncoderRuntime:
         Returns:
             Emissions with B, T and K as above.
         """
-        padded, mask = _padded(len(paths), np.asarray(keys, dtype=np.float32).tobytes())
+        padded, mask, columns = _padded(len(paths), np.asarray(keys, dtype=np.float32).tobytes())
         feed = {"features": np.ascontiguousarray(paths, dtype=np.float32), "layout_keys": padded, "layout_mask": mask}
         log_probs, coefficients, gate = self.session.run(OUTPUTS, feed)
-        real = np.concatenate([log_probs[..., : len(keys)], log_probs[..., -1:]], axis=-1)  # [B, T, K + 1]
-        return Emissions(real, coefficients, gate)
+        return Emissions(log_probs.take(columns, axis=-1), coefficients, gate)
 
 
 class DecoderRuntime:
@@ -95,23 +94,26 @@ class DecoderRuntime:
         Returns:
             Emissions with the columns in the order they came.
         """
-        ordered = emissions.log_probs if columns is None else np.take(emissions.log_probs, columns, axis=-1)
-        feed = dict(zip(OUTPUTS, (ordered, emissions.coefficients, emissions.gate), strict=True))
+        # Arrays' own methods, here and above: with the networks' weights in the cache all else comes from far, and
+        # numpy's functions of the same names are three times as long a way.
+        ordered = emissions.log_probs if columns is None else emissions.log_probs.take(columns, axis=-1)
+        feed = {"log_emissions": ordered, "coefficients": emissions.coefficients, "gate": emissions.gate}
         (found,) = self.session.run(CORRECTED, feed)
-        corrected = found if columns is None else np.empty_like(found)
-        if columns is not None:
-            corrected[..., columns] = found
+        corrected = found if columns is None else found.take(columns.argsort(), axis=-1)
         return Emissions(corrected, emissions.coefficients, emissions.gate)
 
 
 @lru_cache(maxsize=8)
-def _padded(batch: int, centres: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """A layout as the graph takes it. Shape: [K, 2] float32 as bytes -> keys [B, 64, 2], mask [B, 64]."""
+def _padded(batch: int, centres: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A layout as the graph takes it, and which of its columns are real: the keys' and blank's.
+
+    Shape: [K, 2] float32 as bytes -> keys [B, 64, 2], mask [B, 64], columns [K + 1].
+    """
     keys = np.frombuffer(centres, dtype=np.float32).reshape(-1, 2)
     room = INPUTS["layout_mask"][0]
     padded, mask = np.zeros((batch, room, 2), dtype=np.float32), np.zeros((batch, room), dtype=bool)
     padded[:, : len(keys)], mask[:, : len(keys)] = keys, True
-    return padded, mask
+    return padded, mask, np.append(np.arange(len(keys)), room)
 
 
 def _session(weights: Weights, threads: int) -> Any:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ class Scoring:
         """Whether the ranking needs the distances of geometry.py."""
         return bool(self.location_weight or self.shape_weight)
 
-    @property
+    @cached_property
     def pruning(self) -> dict[str, float]:
         """The constants of the search, by the names that ``beam.search`` takes them by."""
         return {name: getattr(self, name) for name in PRUNING}
