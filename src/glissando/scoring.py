@@ -77,7 +77,7 @@ class Scoring:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise ScoringError(f"scoring constant {field.name} must be a finite number, got {value!r}")
             object.__setattr__(self, field.name, float(value))  # a whole number would wrap among the bytes
-        if self.pruning_frequency < 0:  # the search relies on it: what lies further down never promises more
+        if self.pruning_frequency < 0:  # prefixes would be kept for the rareness of their words
             raise ScoringError(f"scoring constant pruning_frequency must not be negative, got {self.pruning_frequency}")
         if not 0 <= self.decoder_share <= 1:
             raise ScoringError(f"scoring constant decoder_share must lie in [0, 1], got {self.decoder_share}")
