@@ -65,10 +65,6 @@ def test_words_for_another_machine(tmp_path, words):
     assert "3 words" in result.out
 
 
-def test_a_front_that_is_not_there(tmp_path):
-    assert "no front" in refused("design", "front", tmp_path)
-
-
 def test_bad_input_is_one_line(tmp_path, words, tiny_weights):
     common = ("--lexicon", words, "--weights", tiny_weights, "--device", "cpu", "--out", tmp_path / "x")
     assert "26 letters do not fit on 6 keys" in refused("design", "--grid", "3-3", *common)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glissando.cli.design_front import draw, front
 from glissando.cli.design_report import report
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ def design(
         found = run(request, config, show)
     print(_drawn(found.layout))
     print("\n".join(summary(found, config)))
-    for file in [*(out / part for part in ("layout.json", "layout.svg", "search.json")), *_draw_front(out)]:
-        typer.echo(f"wrote {file}", err=True)
+    for part in ("layout.json", "layout.svg", "search.json"):
+        typer.echo(f"wrote {out / part}", err=True)
+    draw(out)
 
 
 @app.command()
@@ -186,23 +188,7 @@ def words(
     print(f"{out}: {len(spelling):,} words of {spelling.source}, {spelling.coverage:.1%} of its running text")
 
 
-@app.command()
-def front(
-    folder: Annotated[Path, typer.Argument(help="The --out of a search.")],
-) -> None:
-    """Draw the front between clarity and travel that a search has found.
-
-    **Examples**
-
-        glissando design front design
-    """
-    with _extras():
-        from glissando.figures.front import draw_front
-
-    for file in draw_front(folder):
-        print(f"wrote {file}")
-
-
+app.command()(front)
 app.command()(report)
 
 
@@ -259,15 +245,3 @@ def _live(dial: float) -> Iterator[Callable[[Progress, Layout], None]]:
                 live.update(Group(bar, Text(_drawn(layout))))
 
         yield show
-
-
-def _draw_front(out: Path) -> list[Path]:
-    """The front's picture, where there is matplotlib."""
-    from glissando.errors import MissingExtraError
-    from glissando.figures.front import draw_front
-
-    try:
-        return draw_front(out)
-    except MissingExtraError as error:
-        typer.echo(f"no picture of the front: {error}", err=True)
-        return []

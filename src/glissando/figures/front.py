@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from glissando.errors import DesignError
+from glissando.design.front import Front
 from glissando.figures.style import COLOURS, INK, MUTED, bare, draw_keys, figure, save
-from glissando.layout import Layout
 
 SHOWN = 3  # keyboards of the front that are drawn beside it
 
 
 def draw_front(folder: Path) -> list[Path]:
     """Draw ``front.json`` and ``search.json`` of a search's directory as front.png and front.svg there."""
-    try:
-        points = json.loads((folder / "front.json").read_bytes())
-        account = json.loads((folder / "search.json").read_bytes())
-        rows = [(1000 * point["travel"], point["clarity"]) for point in points]
-        layouts = [Layout.from_dict(point["layout"], "front") for point in points]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DesignError(f"{folder} holds no front of a search: {error}") from None
+    found = Front.read(folder)
+    rows = [(1000 * one.travel, one.clarity) for one in found.choices]
+    layouts = [one.layout for one in found.choices]
     made = figure(7.2, 4.4)
     grid = made.add_gridspec(2, SHOWN, height_ratios=(2.4, 1))
     axes = made.add_subplot(grid[0, :])
     bare(axes)
     axes.plot(*zip(*rows, strict=True), "-o", color=COLOURS[0], ms=3, lw=1)
-    _mark(axes, account, COLOURS[1], "the layout found")
-    for name, peer in account["peers"].items():
+    _mark(axes, found.account, COLOURS[1], "the layout found")
+    for name, peer in found.account["peers"].items():
         _mark(axes, peer, MUTED, name)
     axes.set_xlabel("travel, ms a word", fontsize=8, color=INK)
     axes.set_ylabel("clarity, nats a word", fontsize=8, color=INK)

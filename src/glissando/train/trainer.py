@@ -144,7 +144,8 @@ def compiled_forward(config: TrainConfig, network: Encoder, device: torch.device
         if taught is None:
             return losses
         lesson = divergence(log_probs, taught, lengths)
-        return losses._replace(total=(1 - config.distil) * losses.total + config.distil * lesson)
+        total = (1 - config.distil) * losses.total + config.distil * lesson
+        return Losses(total, losses.ctc, losses.emission)  # not _replace, which torch 2.11 does not compile
 
     def forward(batch: Batch, parameters: Parameters) -> Losses:
         log_probs, targets, taught = emit(batch, parameters)

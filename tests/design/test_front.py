@@ -1,0 +1,47 @@
+"""The front of a search, as it is read back."""
+
+import json
+
+import pytest
+
+from glissando.design.front import Front
+from glissando.errors import DesignError, LayoutError
+from glissando.layout import load_layout
+
+
+def write_front(folder, points, dial=16.0):
+    """A search's two files, with as much in them as a front needs."""
+    front = [
+        {"clarity": clarity, "travel": travel, "layout": load_layout(name).to_dict()}
+        for name, clarity, travel in points
+    ]
+    (folder / "front.json").write_text(json.dumps(front))
+    (folder / "search.json").write_text(json.dumps({"config": {"dial": dial}, "peers": {}}))
+    return folder
+
+
+def test_the_quickest_comes_first_and_costs_add_up(tmp_path):
+    found = Front.read(write_front(tmp_path, [("kasroz", 2.0, 0.9), ("clearflow", 3.0, 0.7)], dial=10))
+    assert [one.layout.name for one in found.choices] == ["clearflow", "kasroz"]
+    assert found.choices[0].cost(found.dial) == pytest.approx(10.0)
+    assert found.choices[1].cost(0) == 2.0
+
+
+def test_letters_are_those_of_the_words(tmp_path, tiny_weights):
+    found = Front.read(write_front(tmp_path, [("kasroz", 2.0, 0.9), ("clearflow", 3.0, 0.7)]))
+    one, two = found.letters(["steam", "at"], tiny_weights)
+    assert [letter.letter for letter in one["steam"]] == list("steam")
+    assert all(0 <= letter.confidence <= 1 for letter in (*one["at"], *two["at"]))
+    assert one["steam"] != two["steam"]
+    with pytest.raises(LayoutError, match="no key for 'п'"):
+        found.letters(["привет"], tiny_weights)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "{}", "[]", '[{"clarity": 1}]', '[{"clarity": "x", "travel": 1, "layout": 3}]']
+)
+def test_a_front_that_cannot_be_read(tmp_path, text):
+    write_front(tmp_path, [])
+    (tmp_path / "front.json").write_text(text)
+    with pytest.raises(DesignError, match="holds no front of a search"):
+        Front.read(tmp_path)
