@@ -9,6 +9,7 @@
 # seeds of RESULTS.md. Seeds fix the batches, not the last bits of a GPU's sums: another run differs by some tenths
 # of a point. To ship the result, copy encoder.onnx and encoder.json to src/glissando/assets/weights and fit the
 # constants anew: python runs/scoring.py --write.
+# SET="emission_weight=0 seed=5" changes settings, for trials.
 # JUDGE=1 trains the judge of `glissando design` instead, in half the time: every swipe on a random keyboard, none upright,
 # so that it has no favourite; its accuracy on QWERTY, printed at the end, is not what it is for.
 set -euo pipefail
@@ -31,6 +32,7 @@ settings=(
     seed=1
 )
 if [ -n "${SEED:-}" ]; then settings+=(seed="$SEED"); fi
+if [ -n "${SET:-}" ]; then read -ra more <<<"$SET" && settings+=("${more[@]}"); fi
 if [ -n "${JUDGE:-}" ]; then settings+=(steps=6000 rearranged=1 augment.upright=0); fi
 
 mkdir -p "$out"
