@@ -57,9 +57,8 @@ def train(options: argparse.Namespace) -> None:
         settings = [*options.set, f"epochs={run.epochs}", f"snapshot_every={EARLY}"]
         config = DecoderTraining().changed([*settings, *(f"{weight}=0" for weight, on in off.items() if not on)])
         print(f"== {name}", flush=True)
-        files = {"strangers": [], "finalists": None, **vars(options), "out": out}
-        resume = (out / "checkpoint.safetensors").exists()
-        train_decoder(config, argparse.Namespace(**files, resume=resume), report=print_line)
+        files = {**vars(options), "out": out, "resume": (out / "checkpoint.safetensors").exists()}
+        train_decoder(config, argparse.Namespace(**files), report=print_line)
 
 
 def rows(out: Path) -> Iterator[tuple[str, int, Path]]:

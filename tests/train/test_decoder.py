@@ -13,24 +13,18 @@ import pytest
 import torch
 
 from glissando.errors import GlissandoError, TrainingError
-from glissando.model.checkpoint import load_decoder, load_encoder, save_encoder
+from glissando.model.checkpoint import load_decoder, load_encoder
 from glissando.model.config import DecoderConfig, EmbedderConfig
-from glissando.scoring import Scoring, score_words
 from glissando.train.batches import Corpus
-from glissando.train.decoder import checksum, main, train_decoder
-from glissando.train.decoder_config import DecoderTraining, EmbedderTraining, MiningConfig, ProductScore
+from glissando.train.decoder import main, train_decoder
+from glissando.train.decoder_config import DecoderTraining, EmbedderTraining, MiningConfig
 from glissando.train.decoder_trainer import DecoderTrainer
 from glissando.train.embedder import train_embedder
 from glissando.train.encoder import Files, train_encoder
-from glissando.train.finalists import Finalists, Part
-from glissando.train.frozen import Frames
-from glissando.train.holdout import draws, held_out
-from glissando.train.jitter import JitterConfig
+from glissando.train.holdout import held_out
 from glissando.train.negatives import mine_negatives
 from glissando.train.pools import Pools
-from glissando.train.ranking import candidate_costs, searched_costs
 from glissando.train.state import load_state
-from glissando.train.vocabulary import spellings
 
 # Tests are not a package, so the toy corpus beside this file is loaded by its path.
 _SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
@@ -62,47 +56,6 @@ def kit(tmp_path_factory) -> Namespace:
     return options
 
 
-def toy_finalists(kit, most: int = 6) -> Finalists:
-    """Finalists by the encoder's own CTC and a frequency, as the product ranks where there is no geometry."""
-    encoder, _ = load_encoder(kit.encoder)
-    words = Pools.open(kit.negatives).vocabulary
-    targets, lengths, frequencies = words.padded(torch.device("cpu"))
-    parts = {}
-    for name, path in (("train", kit.pack), ("val", kit.val)):
-        corpus = Corpus.open(path, 32)
-        batch = next(corpus.walk(len(corpus), torch.device("cpu")))
-        with torch.no_grad():
-            log_probs = encoder(batch.path, batch.keys[..., :2], batch.mask).log_probs
-        every = targets.long().expand(len(corpus), -1, -1), lengths.long().expand(len(corpus), -1)
-        scores = -searched_costs(log_probs, *every) / lengths**0.6 + 0.03833 * frequencies.clamp(min=60)
-        scores = (scores + 0.69854 * lengths).numpy()
-        truth = words.find(spellings(corpus.pack))
-        rank = (scores > scores[np.arange(len(truth)), truth][:, None]).sum(axis=1)
-        scores[np.arange(len(truth)), truth] = -np.inf
-        rivals = np.argsort(-scores, axis=1, kind="stable")[:, :most]
-        chosen = np.concatenate([truth[:, None], rivals], axis=1).astype(np.int32)
-        found = rank < most
-        parts[name] = Part(chosen, np.zeros((*chosen.shape, 2), np.uint16), found, corpus.digest)
-    return Finalists(words, parts, checksum(kit.encoder))
-
-
-@pytest.fixture(scope="session")
-def beam_kit(kit) -> Namespace:
-    """The same with finalists in place of negatives, and two encoders that have each met half of the people."""
-    folder = Path(kit.pack).parent
-    toy_finalists(kit).save(folder / "finalists.npz")
-    strangers = []
-    for number, part in enumerate(([0.0, 0.5], [0.5, 1.0])):
-        encoder, extra = load_encoder(kit.encoder)
-        with torch.no_grad():
-            encoder.heads.bias.add_(0.2 * torch.randn(encoder.heads.bias.shape, generator=torch.Generator()))
-        extra["training"]["config"] |= {"part": part, "part_seed": 1}
-        strangers.append(folder / f"half{number}.safetensors")
-        save_encoder(strangers[-1], encoder, extra)
-    own = {"negatives": None, "finalists": folder / "finalists.npz", "strangers": strangers}
-    return Namespace(**{**vars(kit), **own})
-
-
 def toy_training(**settings) -> DecoderTraining:
     """A config for a decoder that trains in seconds."""
     common = {"model": MODEL, "batch": 16, "log_every": 5, "negatives": 3, "val_negatives": 4, "warm_up": 0.5}
@@ -125,9 +78,8 @@ def same_tensors(one: Path, two: Path) -> None:
         assert torch.equal(tensor, second[name]), name
 
 
-@pytest.mark.parametrize("ranking", ["lambda", "softmax"])
-def test_a_decoder_learns_and_comes_back_from_disk(ranking, kit, tmp_path):
-    config = toy_training(steps=100, learning_rate=3e-3, ranking=ranking, ema=0.9)
+def test_a_decoder_learns_and_comes_back_from_disk(kit, tmp_path):
+    config = toy_training(steps=100, learning_rate=3e-3, ema=0.9)
     last = train(kit, tmp_path / "run", config)
     lines = lines_of(tmp_path / "run")
     assert lines[0]["step"] == 0  # the encoder alone
@@ -154,12 +106,9 @@ def test_step_zero_is_the_encoder(kit, tmp_path):
     assert first["val_greedy"] == pytest.approx(plain["val_greedy"])
 
 
-MOVED = {"jitter": JitterConfig(0.1, 0.02, 0.02, 0.1), "encoder_dropout": 0.2, "word_power": 0.5, "prefer": 1.0}
-
-
-@pytest.mark.parametrize("mix", [{}, MOVED], ids=["precomputed", "moved"])
-def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(mix, kit, tmp_path):
-    config = toy_training(steps=20, gate_epochs=1.0, **mix)
+@pytest.mark.parametrize("weight", [0.0, 0.1], ids=["plain", "consistent"])
+def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(weight, kit, tmp_path):
+    config = toy_training(steps=20, gate_epochs=1.0, consistency_weight=weight)
     train(kit, tmp_path / "whole", config)
     train(kit, tmp_path / "parts", config, until=5)  # before ranking starts
     train(kit, tmp_path / "parts", config, resume=True, until=14)  # and after
@@ -189,9 +138,9 @@ def test_people_set_aside_are_not_trained_on(kit, tmp_path, monkeypatch):
     seen = set()
     step = DecoderTrainer.step
 
-    def watch(self, batch, number, progress):
-        seen.update(batch.rows.tolist())
-        return step(self, batch, number, progress)
+    def watch(self, rows, number, progress):
+        seen.update(rows.tolist())
+        return step(self, rows, number, progress)
 
     monkeypatch.setattr(DecoderTrainer, "step", watch)
     train(kit, tmp_path / "run", toy_training(epochs=3, holdout=0.3, batch=10))
@@ -206,11 +155,11 @@ def test_people_set_aside_are_not_trained_on(kit, tmp_path, monkeypatch):
 def test_what_is_not_finite_stops_the_run(kit, tmp_path, monkeypatch):
     step = DecoderTrainer.step
 
-    def break_at_eight(self, batch, number, progress):
+    def break_at_eight(self, rows, number, progress):
         if number == 7:
             with torch.no_grad():
                 self.network.head.bias[0] = math.nan
-        return step(self, batch, number, progress)
+        return step(self, rows, number, progress)
 
     monkeypatch.setattr(DecoderTrainer, "step", break_at_eight)
     with pytest.raises(TrainingError, match=r"broke at step 8: loss nan.*checkpoint\.safetensors, step 5"):
@@ -227,7 +176,6 @@ def test_what_cannot_run_is_refused_before_anything_is_written(kit, tmp_path, ca
         ("batch=9999", "less than one batch"),
         ("ctc=triton", "needs a GPU"),
         ("noise=-1", "noise must be 0 or more"),
-        ("jitter.shift=2", "jitter.shift must lie in"),
         ("nonsense=1", "no setting nonsense"),
     ):
         assert main([*arguments, "--set=batch=16", "--set", setting]) == 1, setting
@@ -252,92 +200,6 @@ def test_two_processes_train_like_one(kit, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     one, two = (load_state(tmp_path / name / "checkpoint.safetensors")[0] for name in ("one", "two"))
     torch.testing.assert_close(one["optimizer/head.bias/momentum"], two["optimizer/head.bias/momentum"])
-
-
-def test_finalists_and_strangers_train_and_resume_bit_for_bit(beam_kit, tmp_path):
-    mix = {"encoder_dropout": 0.1, "jitter": JitterConfig(shift=0.05), "stranger_share": 0.7}
-    config = toy_training(steps=20, ranking="softmax", gate_epochs=0.0, product=ProductScore(keep=2), **mix)
-    last = train(beam_kit, tmp_path / "whole", config)
-    train(beam_kit, tmp_path / "parts", config, until=9)
-    train(beam_kit, tmp_path / "parts", config, resume=True)
-    same_tensors(tmp_path / "whole/checkpoint.safetensors", tmp_path / "parts/checkpoint.safetensors")
-    assert last["ranking"] > 0
-    assert {"val_top1", "val_top3", "val_entropy", "held_top3", "tuned_share"} <= set(last)
-    extra = load_decoder(tmp_path / "whole/decoder.safetensors")[1]
-    assert set(extra["scorer"]) == {"share", "gamma", "floor", "weight", "bonus", "location", "shape", "temperature"}
-    assert extra["training"]["finalists"] == Finalists.open(beam_kit.finalists).digest
-    assert extra["training"]["strangers"] == [checksum(path) for path in beam_kit.strangers]
-
-
-@pytest.mark.parametrize("settings", [{}, {"jitter": JitterConfig(shift=0.05)}], ids=["precomputed", "alive"])
-def test_training_rows_are_read_by_strangers_only(settings, beam_kit, tmp_path, monkeypatch):
-    seen = {}
-    features = Frames.features
-
-    def watch(self, index, generator=None, counts=()):
-        if generator is not None:  # a step of training
-            for number, some in enumerate(index.split(counts)):
-                seen.setdefault(number, set()).update(some.tolist())
-        return features(self, index, generator, counts)
-
-    monkeypatch.setattr(Frames, "features", watch)
-    config = toy_training(epochs=2, ranking="softmax", **settings)
-    train(Namespace(**{**vars(beam_kit), "negatives": None}), tmp_path / "run", config)
-    sessions = np.load(beam_kit.pack)["sessions"]
-    drawn = draws(sessions[~held_out(sessions, 0.1)], 1)
-    assert seen[0] == set()
-    assert (drawn[list(seen[1])] >= 0.5).all()
-    assert (drawn[list(seen[2])] < 0.5).all()
-
-
-def test_step_zero_ranks_finalists_as_the_encoder_does(beam_kit, tmp_path):
-    config = toy_training(steps=1, product=ProductScore(temperature=1.0))
-    train(beam_kit, tmp_path / "run", config)
-    first = lines_of(tmp_path / "run")[0]
-    part = Finalists.open(beam_kit.finalists).parts["val"]
-    corpus, words = Corpus.open(beam_kit.val, 32), Finalists.open(beam_kit.finalists).vocabulary
-    targets, lengths, frequencies = words.padded(torch.device("cpu"))
-    batch = next(corpus.walk(len(corpus), torch.device("cpu")))
-    with torch.no_grad():
-        log_probs = load_encoder(beam_kit.encoder)[0](batch.path, batch.keys[..., :2], batch.mask).log_probs
-    chosen = torch.from_numpy(part.words).long()
-    costs = candidate_costs(log_probs, targets[chosen].long(), lengths[chosen].long())
-    constants = Scoring(0.6, 0.03833, 0.69854, frequency_floor=60.0)
-    scores = score_words(-costs.numpy(), lengths[chosen].numpy(), frequencies[chosen].numpy(), constants)
-    above = (scores[:, 1:] >= scores[:, :1]).sum(axis=1)
-    assert first["val_top1_learned"] == pytest.approx((part.found & (above == 0)).mean(), abs=1e-6)
-    assert first["val_top3_learned"] == pytest.approx((part.found & (above < 3)).mean(), abs=1e-6)
-    assert 0 < first["val_top1_learned"] < 1
-
-
-def test_mined_negatives_go_with_strangers_too(kit, beam_kit, tmp_path):
-    options = Namespace(**{**vars(kit), "strangers": beam_kit.strangers})
-    assert train(options, tmp_path / "run", toy_training(steps=8))["ranking"] > 0
-
-
-def test_what_does_not_belong_together_is_refused(kit, beam_kit, tmp_path):
-    other = tmp_path / "other.safetensors"
-    other.write_bytes(Path(beam_kit.strangers[0]).read_bytes())
-    for changes, message in (
-        ({"negatives": kit.negatives}, "--negatives or --finalists, and not both"),
-        ({"encoder": other}, "are of another encoder"),
-        ({"strangers": [kit.encoder]}, "nobody's stranger"),
-        ({"val": kit.pack}, "the val finalists are of another corpus"),
-    ):
-        options = Namespace(**{**vars(beam_kit), "out": tmp_path / "run", **changes})
-        with pytest.raises(GlissandoError, match=message):
-            train_decoder(toy_training(steps=1), options)
-    assert not (tmp_path / "run").exists()
-
-
-def test_settings_that_came_later_are_no_part_of_older_runs():
-    assert not {"product", "stranger_share"} & set(DecoderTraining().to_dict())
-    changed = DecoderTraining().changed(["stranger_share=0.5", "product.keep=3"])
-    assert changed.to_dict()["stranger_share"] == 0.5
-    assert changed.to_dict()["product"]["keep"] == 3
-    for setting, message in (("product.share=0", "product.share must be in"), ("stranger_share=2", "stranger_share")):
-        with pytest.raises(TrainingError, match=message):
-            DecoderTraining().changed([setting])
 
 
 def test_errors_are_glissandos(kit, tmp_path):

@@ -22,7 +22,7 @@ def test_hits_count_what_beats_or_equals_the_truth():
 def test_the_grid_finds_constants_that_the_swipes_need():
     # The frequent truth costs a little more than its rare rival, and must not win where it costs far more.
     part = judged([[3.0, 2.0], [1.0, 9.0]], [[4, 4], [4, 4]], [[150, 100], [100, 150]])
-    best = best_scorer(part, 0.0)
+    best = best_scorer(part)
     assert (hits(part, best) == 0).all()
     assert 1 / 50 < best.weight.item() < 8 / 50
     assert (best.exponent, pytest.approx(best.weight.item()), best.bonus.item()) in GRID

@@ -73,14 +73,17 @@ def test_candidates_are_the_truth_and_its_negatives(pools):
     assert found.valid.tolist() == [[True, True, True], [True, True, False]]
 
 
-def test_draws_are_even_or_follow_the_hits_and_never_repeat(pools):
+def test_draws_are_even_and_never_repeat(pools):
     table, place = PoolTable(pools, CPU), torch.zeros(6000, dtype=torch.long)
-    shares = {}
-    for prefer in (0.0, 2.0):
-        drawn = table.draw(place, 1, prefer, torch.Generator().manual_seed(0))
-        shares[prefer] = [(drawn.frequencies[:, 1] == byte).float().mean().item() for byte in (20, 30, 40)]
-    assert shares[0.0] == pytest.approx([1 / 3] * 3, abs=0.03)
-    assert shares[2.0] == pytest.approx([4 / 6, 1 / 6, 1 / 6], abs=0.03)
-    all_ = table.draw(place[:50], 9, 0.0, torch.Generator().manual_seed(0))
+    drawn = table.draw(place, 1, torch.Generator().manual_seed(0))
+    shares = [(drawn.frequencies[:, 1] == byte).float().mean().item() for byte in (20, 30, 40)]
+    assert shares == pytest.approx([1 / 3] * 3, abs=0.03)
+    all_ = table.draw(place[:50], 9, torch.Generator().manual_seed(0))
     assert all(sorted(row) == [10, 20, 30, 40] for row in all_.frequencies.tolist())
-    assert table.draw(place[:5], 0, 0.0, torch.Generator().manual_seed(0)).valid.shape == (5, 1)
+    assert table.draw(place[:5], 0, torch.Generator().manual_seed(0)).valid.shape == (5, 1)
+
+
+def test_places_without_a_word_are_drawn_last(pools):
+    drawn = PoolTable(pools, CPU).draw(torch.ones(200, dtype=torch.long), 2, torch.Generator().manual_seed(0))
+    assert drawn.valid.tolist() == [[True, True, False]] * 200
+    assert set(drawn.frequencies[:, 1].tolist()) == {30}

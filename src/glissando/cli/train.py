@@ -120,13 +120,8 @@ def negatives(
 def decoder(
     pack: Annotated[Path, typer.Option(help="The corpus, on one layout: a pack or an .npz.", show_default=False)],
     encoder: Annotated[Path, typer.Option(help="The trained encoder, a checkpoint.", show_default=False)],
+    negatives: Annotated[Path, typer.Option(help="What train negatives wrote.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)],
-    negatives: Annotated[Path | None, typer.Option(help="What train negatives wrote.")] = None,
-    finalists: Annotated[Path | None, typer.Option(help="What runs/finalists.py wrote, in place of negatives.")] = None,
-    strangers: Annotated[
-        list[Path] | None,
-        typer.Option(help="An encoder of a part of the people, to read the others' swipes; may be repeated."),
-    ] = None,
     val: Annotated[Path | None, typer.Option(help="A held-out corpus.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -145,17 +140,11 @@ def decoder(
         glissando train decoder --pack train --val val --encoder e.safetensors --negatives pools.npz --out runs/one
 
         glissando train decoder --pack train --encoder e.safetensors --negatives pools.npz --out runs/two --set epochs=9
-
-        glissando train decoder --pack train --encoder e.safetensors --finalists f.npz --strangers half.safetensors
-        --strangers other.safetensors --out runs/three
     """
     with _needs_training():
         from glissando.train.decoder import train_decoder
         from glissando.train.decoder_config import DecoderTraining
-    options = Namespace(
-        pack=pack, val=val, encoder=encoder, negatives=negatives, finalists=finalists, strangers=strangers, out=out,
-        resume=resume, device=device,
-    )  # fmt: skip
+    options = Namespace(pack=pack, val=val, encoder=encoder, negatives=negatives, out=out, resume=resume, device=device)
     config = DecoderTraining().changed(settings or [])
     last = _watch(lambda show: train_decoder(config, options, report=show))
     typer.echo(f"{out / 'decoder.safetensors'}: step {last['step']:,}, {_summary(last)}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from glissando.errors import TrainingError
 from glissando.model.config import DecoderConfig, EmbedderConfig
 from glissando.train.config import with_settings
-from glissando.train.jitter import JitterConfig
 
 
 @dataclass(frozen=True)
@@ -92,74 +91,29 @@ class MiningConfig:
 
 
 @dataclass(frozen=True)
-class ProductScore:
-    """The score that ranks finalists, as scoring.py has it; the start is the packaged English decoder's fit.
-
-    Attributes:
-        share: the decoder's part in a word's log-probability; the rest is the encoder's.
-        gamma: a log-probability is divided by length^gamma.
-        weight: lambda_f, per unit of the frequency byte.
-        floor: rarer words count as this frequent.
-        bonus: beta, per letter.
-        location, shape: weights of the distances.
-        temperature: divides the score before the softmax.
-        keep: so many of a swipe's best finalists are in every draw.
-    """
-
-    share: float = 0.8
-    gamma: float = 0.6
-    weight: float = 0.03833
-    floor: float = 60.0
-    bonus: float = 0.69854
-    location: float = 2.03364
-    shape: float = 6.5425
-    temperature: float = 0.95531
-    keep: int = 8
-
-    def __post_init__(self) -> None:
-        for name in ("weight", "floor", "keep"):
-            _check(self, f"product.{name}", getattr(self, name) >= 0, "0 or more")
-        _check(self, "product.share", 0 < self.share <= 1, "in (0, 1]")
-        _check(self, "product.temperature", self.temperature > 0, "above 0")
-
-
-# Settings that came later: left out of a run's identity at their defaults, so that runs from before them resume.
-LATER = ("stranger_share", "product")
-
-
-@dataclass(frozen=True)
 class DecoderTraining:
     """How a decoder is trained. The defaults are the report's table; what it is silent on is said to be ours.
 
     Attributes:
         model: the network; see DecoderConfig.
-        jitter: how paths are moved before the encoder reads them, none by default; see JitterConfig.
-        encoder_dropout: dropout inside the frozen encoder while it makes features; ours, 0 as in the report.
-        stranger_share: chance at every draw that a swipe is read by the stranger it has, not by the encoder; ours.
-        product: how finalists are scored, where there are any, in place of eq. 3; see ProductScore.
         batch: swipes per step, over all processes.
         epochs: passes over the corpus.
         steps: steps in all; 0 takes them from ``epochs``.
         max_seconds: end the schedule after so long; 0 has no limit.
         learning_rate: of Lion, constant after the warm-up.
-        floor_rate: where a cosine takes it by the end; None keeps it constant.
         warm_up: epochs in which the rate rises from 0.
         beta1, beta2, weight_decay: of Lion.
         clip: largest norm of the gradient.
         ema: decay of the moving average that is validated and exported.
         ctc_weight, ranking_weight, consistency_weight: of the three losses; 0 switches one off.
         noise: sigma of the two views; on standardised inputs, where a feature's spread is one.
-        ranking: "lambda" (NDCGLoss2++) or "softmax" (cross-entropy of the truth among its negatives, ours).
         mu, sigma: of NDCGLoss2++.
-        negatives: words drawn from a word's pool, or from a swipe's finalists, for each step.
-        prefer: 0 draws evenly; p draws like hits^p, of finalists like rank^-p.
+        negatives: words drawn from a word's pool for each step.
         gate: ranking starts once validation CTC is below this share of the encoder's own; ours.
         gate_epochs: ranking starts after so many epochs, whatever validation says; ours.
         gamma, weight, bonus: of eq. 3 at the start: the exponent, frozen, lambda_f and beta.
-        frequency_floor: rarer words count as this frequent in eq. 3; ours, 0 as in the report.
         scorer_rate, scorer_floor, scorer_momentum: of the SGD that trains lambda_f and beta.
         ctc: "own" or "triton" (GPU only) or "auto"; all compute the same.
-        word_power: a word seen n times is trained on like n^power; 1 takes the corpus as it is.
         holdout, holdout_seed: share of the people set aside from training, and which.
         seed: of everything random.
         precision: "fp32", or "auto": matrix products in TF32 on a GPU.
@@ -168,16 +122,11 @@ class DecoderTraining:
     """
 
     model: DecoderConfig = field(default_factory=DecoderConfig)
-    jitter: JitterConfig = field(default_factory=JitterConfig)
-    encoder_dropout: float = 0.0
-    stranger_share: float = 1.0
-    product: ProductScore = field(default_factory=ProductScore)
     batch: int = 2048
     epochs: int = 100
     steps: int = 0
     max_seconds: float = 0.0
     learning_rate: float = 3e-4
-    floor_rate: float | None = None
     warm_up: float = 3.0
     beta1: float = 0.9
     beta2: float = 0.98
@@ -188,22 +137,18 @@ class DecoderTraining:
     ranking_weight: float = 5.0
     consistency_weight: float = 0.1
     noise: float = 0.1
-    ranking: Literal["lambda", "softmax"] = "lambda"
     mu: float = 10.0
     sigma: float = 1.0
     negatives: int = 15
-    prefer: float = 0.0
     gate: float = 0.99
     gate_epochs: float = 10.0
     gamma: float = 0.30
     weight: float = 0.025
     bonus: float = 1.80
-    frequency_floor: float = 0.0
     scorer_rate: float = 5e-3
     scorer_floor: float = 1e-3
     scorer_momentum: float = 0.9
     ctc: Literal["auto", "own", "triton"] = "auto"
-    word_power: float = 1.0
     holdout: float = 0.1
     holdout_seed: int = 0
     seed: int = 0
@@ -216,21 +161,17 @@ class DecoderTraining:
 
     def __post_init__(self) -> None:
         check_schedule(self)
-        for name in ("beta1", "beta2", "ema", "scorer_momentum", "encoder_dropout"):
+        for name in ("beta1", "beta2", "ema", "scorer_momentum"):
             _check(self, name, 0 <= getattr(self, name) < 1, "in [0, 1)")
-        for name in ("ctc_weight", "ranking_weight", "consistency_weight", "noise", "gate", "gate_epochs", "prefer"):
+        for name in ("ctc_weight", "ranking_weight", "consistency_weight", "noise", "gate", "gate_epochs"):
             _check(self, name, getattr(self, name) >= 0, "0 or more")
         for name in ("negatives", "val_negatives"):
             _check(self, name, getattr(self, name) >= 1, "at least 1")
-        for name in ("word_power", "sigma"):
-            _check(self, name, getattr(self, name) > 0, "above 0")
-        _check(self, "stranger_share", 0 <= self.stranger_share <= 1, "in [0, 1]")
+        _check(self, "sigma", self.sigma > 0, "above 0")
 
     def to_dict(self) -> dict[str, Any]:
         """The config as JSON can hold it."""
-        default = {entry.name: entry.default for entry in fields(self)} | {"product": ProductScore()}
-        unsaid = [name for name in LATER if getattr(self, name) == default[name]]
-        return {name: value for name, value in json.loads(json.dumps(asdict(self))).items() if name not in unsaid}
+        return json.loads(json.dumps(asdict(self)))
 
     def changed(self, settings: Iterable[str]) -> DecoderTraining:
         """A copy with ``name=value`` settings applied."""
@@ -251,4 +192,4 @@ def check_schedule(config: EmbedderTraining | DecoderTraining) -> None:
 def _check(config: Any, name: str, good: bool, need: str) -> None:
     """Refuse a setting out of its range."""
     if not good:
-        raise TrainingError(f"{name} must be {need}, got {getattr(config, name.split('.')[-1])}")
+        raise TrainingError(f"{name} must be {need}, got {getattr(config, name)}")

@@ -16,28 +16,17 @@ from glissando.model.checkpoint import save_decoder
 from glissando.model.decoder import Decoder
 from glissando.train.decoder_config import DecoderTraining
 from glissando.train.decoder_validation import Judgement, judge_pools
-from glissando.train.finalist_validation import judge_finalists
-from glissando.train.finalists import FinalistTable
 from glissando.train.lion import Lion
 from glissando.train.losses import ctc_loss
 from glissando.train.optim import Average, parameter_groups, scheduled_rate, set_rate
 from glissando.train.order import Order, mix_seed
-from glissando.train.pools import Candidates, PoolTable
-from glissando.train.ranking import (
-    ProductScorer,
-    Scorer,
-    candidate_costs,
-    consistency,
-    lambda_loss,
-    searched_costs,
-    softmax_loss,
-)
+from glissando.train.pools import PoolTable
+from glissando.train.ranking import Scorer, candidate_costs, consistency, lambda_loss
 from glissando.train.run import Pace
 from glissando.train.state import module_tensors, optimizer_tensors, restore_module, restore_optimizer
-from glissando.train.strangers import Deal
 from glissando.train.world import World
 
-INITIAL_SEED, DROPOUT_SEED, DRAW_SEED, READER_SEED = 30, 31, 32, 33  # what a seed is for
+INITIAL_SEED, DROPOUT_SEED, DRAW_SEED = 30, 31, 32  # what a seed is for
 STANDARD_ROWS = 4096  # swipes that the inputs' mean and spread are taken from
 
 
@@ -48,16 +37,14 @@ class Material:
     Attributes:
         train: the swipes to learn from.
         sets: held-out swipes by name; the first opens the gate and chooses the constants of the others.
-        table: the negatives of words, or the finalists of swipes.
-        weights: [n] to draw rows by, None for each once.
+        table: the negatives of words.
         layout: that everything is on.
         identity: what tells this material from other.
     """
 
     train: Judgement
     sets: dict[str, Judgement]
-    table: PoolTable | FinalistTable
-    weights: Tensor | None
+    table: PoolTable
     layout: Layout
     identity: dict[str, Any]
 
@@ -71,7 +58,7 @@ class DecoderTrainer:
     def __init__(self, config: DecoderTraining, material: Material, world: World) -> None:
         self.config, self.material, self.world = config, material, world
         count = len(material.train.frames)
-        self.order = Order(count, config.batch, config.seed, world.rank, world.size, material.weights)
+        self.order = Order(count, config.batch, config.seed, world.rank, world.size)
         per_epoch = self.order.steps_per_epoch
         steps = config.steps or config.epochs * per_epoch
         pace = config.max_seconds, config.log_every, config.validate_every, config.checkpoint_seconds
@@ -80,24 +67,25 @@ class DecoderTrainer:
         self.fused = load_kernel(config, world.device)
         torch.manual_seed(mix_seed(config.seed, INITIAL_SEED))  # the same on every process
         self.network = Decoder(config.model).to(world.device).train()
-        self.network.fit_standard(self._sample())
+        sample = torch.arange(0, count, max(1, count // STANDARD_ROWS), device=world.device)
+        self.network.fit_standard(material.train.frames.features(sample))
         self.average = Average(self.network, config.ema)
         groups, betas = parameter_groups(self.network, config.weight_decay), (config.beta1, config.beta2)
         self.optimizer = Lion(groups, lr=config.learning_rate, betas=betas)
-        self.scorer = make_scorer(config, material.table).to(world.device)
+        self.scorer = Scorer(config.gamma, config.weight, config.bonus).to(world.device)
         momentum = config.scorer_momentum
         self.scorer_optimizer = torch.optim.SGD(self.scorer.parameters(), lr=config.scorer_rate, momentum=momentum)
         self.goal = 0.0  # validation CTC below which ranking starts
         self.opened = -1  # the step it started at
 
-    def since(self, step: int) -> Generator[Deal, None, None]:
-        """The rows of the steps from ``step`` on."""
+    def since(self, step: int) -> Generator[Tensor, None, None]:
+        """The rows [B] of the steps from ``step`` on."""
         while True:
             epoch, within = divmod(step, self.order.steps_per_epoch)
-            yield from self._deal(self.order.epoch(epoch), epoch)[within:]
+            yield from self.order.epoch(epoch)[within:].to(self.world.device)
             step += self.order.steps_per_epoch - within
 
-    def step(self, batch: Deal, step: int, progress: float) -> list[Tensor]:
+    def step(self, rows: Tensor, step: int, progress: float) -> list[Tensor]:
         """Train on a step's rows; returns the measures ``names`` lists."""
         config = self.config
         if self.opened < 0 and step >= config.gate_epochs * self.order.steps_per_epoch:
@@ -110,7 +98,7 @@ class DecoderTrainer:
         torch.manual_seed(mix_seed(config.seed, self.world.rank, DROPOUT_SEED, step))
         self.optimizer.zero_grad(set_to_none=True)
         self.scorer_optimizer.zero_grad(set_to_none=True)
-        loss, parts = self.loss(batch, draw)
+        loss, parts = self.loss(rows, draw)
         loss.backward()
         self.world.average_gradients(self.network)
         self.world.average_gradients(self.scorer)
@@ -121,24 +109,23 @@ class DecoderTrainer:
         self.average.update(self.network, step)
         return [loss.detach(), *parts, norm, self.scorer.weight.detach(), self.scorer.bonus.detach()]
 
-    def loss(self, batch: Deal, draw: torch.Generator) -> tuple[Tensor, list[Tensor]]:
+    def loss(self, rows: Tensor, draw: torch.Generator) -> tuple[Tensor, list[Tensor]]:
         """The combined loss (eq. 5) and its parts before weighting: CTC, ranking, consistency."""
         config, train = self.config, self.material.train
         ranks = self.opened >= 0 and config.ranking_weight > 0
-        features = train.frames.features(batch.rows, draw, batch.counts)
-        count = config.negatives if ranks else 0
-        words = self.material.table.draw(train.place[batch.rows], count, config.prefer, draw)
-        one, other = self.views(features, draw)
+        words = self.material.table.draw(train.place[rows], config.negatives if ranks else 0, draw)
+        one, other = self.views(train.frames.features(rows), draw)
         costs = candidate_costs(one, words.targets, words.lengths, fused=self.fused)  # [B, 1 + n]
         length = words.lengths[:, 0]
         ctc = (costs[:, 0] / length).mean()
-        zero = torch.zeros_like(ctc)
-        agree = zero
+        agree = ranking = torch.zeros_like(ctc)
         if other is not None:
             second = ctc_loss(other, words.targets[:, 0], length, fused=self.fused)
             ctc = (ctc + (second / length).mean()) / 2
             agree = consistency(one, other, length)
-        ranking = self.rank(costs, words, features) if ranks else zero
+        if ranks:
+            scores = self.scorer(costs, words.lengths, words.frequencies)
+            ranking = lambda_loss(scores, words.valid, mu=config.mu, sigma=config.sigma).mean()
         total = config.ctc_weight * ctc + config.ranking_weight * ranking + config.consistency_weight * agree
         return total, [part.detach() for part in (ctc, ranking, agree)]
 
@@ -152,26 +139,12 @@ class DecoderTrainer:
         one, other = self.network.correct(log_probs, inputs + self.config.noise * noise).chunk(2)
         return one, other
 
-    def rank(self, costs: Tensor, words: Candidates, features: Tensor) -> Tensor:
-        """The ranking loss of a batch. Shapes: costs [B, 1 + n], features [B, T, inputs]."""
-        config = self.config
-        if isinstance(self.scorer, ProductScorer):
-            emissions = features[..., : self.network.config.keys + 1]
-            searched = searched_costs(emissions, words.targets, words.lengths, fused=self.fused)
-            scores = self.scorer(costs, searched, words)
-        else:
-            scores = self.scorer(costs, words.lengths, words.frequencies)
-        if config.ranking == "lambda":
-            return lambda_loss(scores, words.valid, mu=config.mu, sigma=config.sigma).mean()
-        return softmax_loss(scores, words.valid).mean()
-
     def rates(self, progress: float) -> dict[str, float]:
         """The rates of Lion and of the scorer's SGD at a share of the schedule."""
-        config = self.config
+        config, rate = self.config, self.config.learning_rate
         warm = min(0.5, config.warm_up * self.order.steps_per_epoch / self.pace.steps)
-        floor = config.learning_rate if config.floor_rate is None else config.floor_rate
         scorer = scheduled_rate(progress, peak=config.scorer_rate, floor=config.scorer_floor, warm_up=0.0)
-        lion = scheduled_rate(progress, peak=config.learning_rate, floor=floor, warm_up=warm)
+        lion = scheduled_rate(progress, peak=rate, floor=rate, warm_up=warm)
         return {"learning_rate": lion, "scorer_rate": scorer}
 
     def validate(self, step: int) -> dict[str, float]:
@@ -179,10 +152,7 @@ class DecoderTrainer:
         found: dict[str, float] = {}
         if self.world.leads and self.material.sets:
             sets, table, network = self.material.sets, self.material.table, self.average.module
-            if isinstance(table, FinalistTable) and isinstance(self.scorer, ProductScorer):
-                found = judge_finalists(network, sets, table, self.scorer, fused=self.fused)
-            elif isinstance(table, PoolTable) and isinstance(self.scorer, Scorer):
-                found = judge_pools(network, sets, table, self.scorer, self.config.val_negatives, fused=self.fused)
+            found = judge_pools(network, sets, table, self.scorer, self.config.val_negatives, fused=self.fused)
         self._turn_gate(found, step)
         self.world.wait()
         return found
@@ -198,18 +168,6 @@ class DecoderTrainer:
         if self.opened < 0 and cost < self.goal:
             self.opened = step
         found["ranking_since"] = float(self.opened)
-
-    def _deal(self, rows: Tensor, epoch: int) -> list[Deal]:
-        """Steps of rows, each sorted by who reads them. Shape: [steps, B] on the host."""
-        chance = torch.Generator().manual_seed(mix_seed(self.config.seed, self.world.rank, READER_SEED, epoch))
-        return self.material.train.frames.readers.deal(rows, chance, self.world.device)
-
-    def _sample(self) -> Tensor:
-        """Features of rows spread over the training swipes. Shape: [B, T, inputs]."""
-        frames = self.material.train.frames
-        rows = torch.arange(0, len(frames), max(1, len(frames) // STANDARD_ROWS))
-        (batch,) = self._deal(rows[None], 0)
-        return frames.features(batch.rows, counts=batch.counts)
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that training changes, by name."""
@@ -234,13 +192,6 @@ class DecoderTrainer:
         """Write the average, bound to its layout, with the constants it learned."""
         extra = {**extra, "layout": self.material.layout.to_dict(), "scorer": self.scorer.constants()}
         save_decoder(path, self.average.module, extra)
-
-
-def make_scorer(config: DecoderTraining, table: PoolTable | FinalistTable) -> Scorer | ProductScorer:
-    """The score that training ranks by: the product's for finalists, eq. 3 for mined negatives."""
-    if isinstance(table, FinalistTable):
-        return ProductScorer(config.product)
-    return Scorer(config.gamma, config.weight, config.bonus, config.frequency_floor)
 
 
 def load_kernel(config: DecoderTraining, device: torch.device) -> bool:

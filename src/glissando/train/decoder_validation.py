@@ -80,7 +80,7 @@ def judge_pools(
     tuned = None
     for name, part in sets.items():
         judged = judge(network, part.frames, part.place, table, count, fused=fused)
-        first, tuned = tuned is None, tuned or best_scorer(judged, learned.floor)
+        first, tuned = tuned is None, tuned or best_scorer(judged)
         found |= measures(judged, tuned, learned, name)
         if first:
             constants = tuned.exponent, tuned.weight.item(), tuned.bonus.item()
@@ -119,9 +119,9 @@ def hits(judged: Judged, scorer: Scorer) -> Tensor:
 
 
 @torch.no_grad()
-def best_scorer(judged: Judged, floor: float) -> Scorer:
+def best_scorer(judged: Judged) -> Scorer:
     """The point of the grid with the best top-1."""
-    scorers = [Scorer(*point, floor).to(judged.costs.device) for point in GRID]
+    scorers = [Scorer(*point).to(judged.costs.device) for point in GRID]
     shares = torch.stack([(hits(judged, scorer) == 0).float().mean() for scorer in scorers])
     return scorers[int(shares.argmax())]
 

@@ -136,20 +136,12 @@ class Candidates(NamedTuple):
         lengths: [B, 1 + n].
         frequencies: [B, 1 + n] bytes.
         valid: [B, 1 + n] bool, False where a pool has no more words.
-        distances: [B, 1 + n, 2] location and shape of finalists (geometry.py), None of pools.
     """
 
     targets: Tensor
     lengths: Tensor
     frequencies: Tensor
     valid: Tensor
-    distances: Tensor | None = None
-
-
-def gumbel(shape: tuple[int, ...], generator: torch.Generator, device: torch.device) -> Tensor:
-    """Gumbel noise: the largest of log-weights plus it are a sample without replacement, like the weights."""
-    uniform = torch.rand(shape, generator=generator, device=device)
-    return -torch.log(-torch.log(uniform.clamp(1e-9, 1 - 1e-7)))
 
 
 class PoolTable:
@@ -164,24 +156,23 @@ class PoolTable:
         self.targets, self.lengths, self.frequencies = pools.vocabulary.padded(device)
         sizes = np.diff(pools.starts)
         inside = np.arange(max(1, sizes.max())) < sizes[:, None]  # [Q, most]
-        members, weights = np.zeros(inside.shape, dtype=np.int64), np.zeros(inside.shape, dtype=np.float32)
-        members[inside], weights[inside] = pools.members, np.log(np.maximum(pools.counts, 1))
+        members = np.zeros(inside.shape, dtype=np.int64)
+        members[inside] = pools.members
         self.queries = torch.from_numpy(pools.queries.astype(np.int64)).to(device)
         self.members, self.inside = torch.from_numpy(members).to(device), torch.from_numpy(inside).to(device)
-        self.weights = torch.from_numpy(weights).to(device)  # logarithms of hits
 
-    def draw(self, place: Tensor, count: int, prefer: float, generator: torch.Generator) -> Candidates:
-        """Draw negatives without replacement, evenly or like hits^prefer.
+    def draw(self, place: Tensor, count: int, generator: torch.Generator) -> Candidates:
+        """Draw negatives evenly, without replacement.
 
         Args:
             place: [B] pools, from ``Pools.place``.
             count: negatives of each.
-            prefer: the power.
             generator: on the device.
         """
-        noise = gumbel((len(place), self.members.shape[1]), generator, place.device)
-        key = torch.where(self.inside[place], prefer * self.weights[place] + noise, -torch.inf)
-        return self.beside(place, key.topk(min(count, key.shape[1]), dim=1).indices)
+        size = self.members.shape[1]
+        lots = torch.rand(len(place), size, generator=generator, device=place.device)
+        lots = torch.where(self.inside[place], lots, -1.0)  # places without a word are drawn last
+        return self.beside(place, lots.topk(min(count, size), dim=1).indices)
 
     def first(self, place: Tensor, count: int) -> Candidates:
         """The most often retrieved negatives of each pool."""

@@ -221,8 +221,6 @@ def run_command(name: str, description: str, arguments: Sequence[str] | None, ac
     parser.add_argument("--encoder", type=Path, help="the trained encoder")
     parser.add_argument("--embedder", type=Path, help="the trained embedder")
     parser.add_argument("--negatives", type=Path, help="the mined negatives")
-    parser.add_argument("--finalists", type=Path, help="a beam's finalists, in place of negatives")
-    parser.add_argument("--strangers", type=Path, nargs="+", action="extend", help="encoders of parts of the people")
     parser.add_argument("--out", type=Path, required=True, help="the run's directory, or the file to write")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting: batch=2048")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
