@@ -13,6 +13,7 @@ from networks import small_decoder, small_encoder  # noqa: E402
 from glissando.errors import MissingExtraError, WeightsError  # noqa: E402
 from glissando.export.executorch import (  # noqa: E402
     FULL_BLOCKS,
+    FULL_DECODER_BLOCKS,
     DeviceDecoder,
     DeviceEncoder,
     export_decoder,
@@ -68,6 +69,10 @@ def test_mixed_precision_halves_the_later_blocks_only():
 def test_mixed_precision_of_a_decoder():
     decoder = small_decoder()
     device = DeviceDecoder(copy.deepcopy(decoder), mixed=True)
+    kinds = [block.narrow.weight.dtype for block in device.folded.blocks]
+    late = len(kinds) - FULL_DECODER_BLOCKS
+    assert late > 0
+    assert kinds == [torch.float32] * FULL_DECODER_BLOCKS + [torch.float16] * late
     exact, rough = (TorchForward(network)(*frames())[0] for network in (decoder, device))
     assert 0 < np.abs(exact - rough).max() < 2e-2
 
