@@ -158,8 +158,8 @@ class HalfPointwise(nn.Module):
 class DeviceDecoder(nn.Module):
     """A folded decoder, for one swipe.
 
-    Mixed precision halves the products of the later blocks. What they are added to, and its norm, stay in float32: over 256
-    channels ExecuTorch's layer norm of half floats is wrong by units, over 128 it is not.
+    Mixed precision halves the products of the later blocks. What they are added to, and its norm, stay in float32: over
+    256 channels ExecuTorch's layer norm of half floats is wrong by units, over 128 it is not.
     """
 
     def __init__(self, decoder: Decoder, mixed: bool) -> None:
