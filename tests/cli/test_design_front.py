@@ -43,6 +43,7 @@ def test_a_layout_is_taken(folder, tmp_path):
     result = run("design", "front", folder, "--take", 2, "--out", tmp_path / "mine.json")
     assert result.code == 0, result
     assert load_layout(tmp_path / "mine.json").letters == load_layout("kasroz").letters
+    assert "cannot write" in refused("design", "front", folder, "--take", 2, "--out", tmp_path / "none" / "mine.json")
     assert "2 layouts, no number 3" in refused("design", "front", folder, "--take", 3)
 
 

@@ -67,7 +67,7 @@ def test_values_and_gradients_equal_torch(seed):
 def test_gradient_is_right_by_finite_differences():
     log_probs = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
     targets, lengths = words([0, 0], [2, 1, 0])
-    torch.autograd.gradcheck(lambda x: ctc_loss(x, targets, lengths), log_probs.requires_grad_())
+    assert torch.autograd.gradcheck(lambda x: ctc_loss(x, targets, lengths), log_probs.requires_grad_())
 
 
 def test_an_impossible_word_costs_nothing_and_has_no_gradient():

@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from glissando.design.front import Front
     from glissando.design.report import Letter
+    from glissando.layout import Layout
 
 
 def front(
@@ -20,7 +21,7 @@ def front(
     ] = None,
     travel: Annotated[float | None, typer.Option(min=0, help="The dial to rank by; by default the search's.")] = None,
     take: Annotated[int | None, typer.Option(min=1, help="Save the layout of this number.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where --take saves it; NAME.json.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where --take saves it; layout-NUMBER.json.")] = None,
     weights: Annotated[
         str, typer.Option(help="What reads the words: a packaged encoder, or an .onnx file with its .json beside it.")
     ] = "judge",
@@ -46,10 +47,7 @@ def front(
     if take is not None:
         if take > len(found.choices):
             raise DesignError(f"the front of {folder} has {len(found.choices)} layouts, no number {take}")
-        layout = found.choices[take - 1].layout
-        path = out or Path(f"{layout.name}.json")
-        path.write_text(json.dumps(layout.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        typer.echo(f"saved {path}", err=True)
+        _save(found.choices[take - 1].layout, out or Path(f"layout-{take}.json"))
         return
     words = tuple(dict.fromkeys(word or ()))
     letters: list[dict[str, tuple[Letter, ...]]] = (
@@ -63,11 +61,22 @@ def front(
     draw(folder)
 
 
+def _save(layout: Layout, path: Path) -> None:
+    """Write a layout's file."""
+    from glissando.errors import DesignError
+
+    try:
+        path.write_text(json.dumps(layout.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DesignError(f"cannot write {path}: {error.strerror or error}") from None
+    typer.echo(f"saved {path}", err=True)
+
+
 def _rows(found: Front, dial: float, letters: list[dict[str, tuple[Letter, ...]]]) -> list[dict[str, Any]]:
     """The layouts as JSON has them, the cheapest first; their numbers count from the quickest."""
     rows = [
         {
-            "number": number, "layout": one.layout.name, "cost": one.cost(dial),
+            "number": number, "layout": one.layout.name, "cost": one.total(dial),
             "clarity": one.clarity, "travel": one.travel,
             "rows": ["".join(one.layout.letters[key] for key in row) for row in one.layout.rows],
             "words": {word: [letter.confidence for letter in spelled] for word, spelled in spellings.items()},

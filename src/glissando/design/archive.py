@@ -13,16 +13,22 @@ Slots = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Found:
-    """A layout and what it costs: nats and seconds per word."""
+class Price:
+    """What a layout costs: nats and seconds per word."""
 
-    slots: Slots
     clarity: float
     travel: float
 
     def total(self, dial: float) -> float:
         """Clarity plus ``dial`` nats for each second."""
         return self.clarity + dial * self.travel
+
+
+@dataclass(frozen=True)
+class Found(Price):
+    """A layout of a search, by the slots of its letters, and what it costs."""
+
+    slots: Slots
 
 
 @dataclass
@@ -78,7 +84,7 @@ class Archive:
 
     @staticmethod
     def _found(slots: np.ndarray, clarity: np.ndarray, travel: np.ndarray, row: int) -> Found:
-        return Found(tuple(slots[row].tolist()), float(clarity[row]), float(travel[row]))
+        return Found(float(clarity[row]), float(travel[row]), tuple(slots[row].tolist()))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -101,4 +107,4 @@ def _plain(found: Found) -> dict[str, Any]:
 
 
 def _read(entry: dict[str, Any]) -> Found:
-    return Found(tuple(entry["slots"]), entry["clarity"], entry["travel"])
+    return Found(entry["clarity"], entry["travel"], tuple(entry["slots"]))

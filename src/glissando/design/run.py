@@ -211,7 +211,7 @@ def exact_costs(task: DesignTask, words: Spelling, judge: Judge) -> ExactCosts:
     def found(layouts: list[tuple[int, ...]]) -> list[Found]:
         clarity, travel = costs.of(torch.tensor(layouts, device=judge.device))
         rows = zip(layouts, clarity.tolist(), travel.tolist(), strict=True)
-        return [Found(tuple(slots), one, other) for slots, one, other in rows]
+        return [Found(one, other, tuple(slots)) for slots, one, other in rows]
 
     return found
 

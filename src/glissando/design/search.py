@@ -232,7 +232,7 @@ class Search:
         dist.all_gather(tables, table)
         dist.all_reduce(counts)
         for row in torch.cat(tables).tolist():
-            self.archive.keep_best(Found(tuple(int(slot) for slot in row[:-2]), row[-2], row[-1]))
+            self.archive.keep_best(Found(row[-2], row[-1], tuple(int(slot) for slot in row[:-2])))
         layouts, summits, swipes, lookups = (int(count) for count in counts.tolist())
         self.tally.layouts, self.tally.summits, self.tally.swipes, self.tally.lookups = (
             layouts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from glissando.design.archive import Price
 from glissando.design.front import Front
 from glissando.figures.style import COLOURS, INK, MUTED, bare, draw_keys, figure, save
 
@@ -21,8 +22,8 @@ def draw_front(folder: Path) -> list[Path]:
     axes = made.add_subplot(grid[0, :])
     bare(axes)
     axes.plot(*zip(*rows, strict=True), "-o", color=COLOURS[0], ms=3, lw=1)
-    _mark(axes, found.account, COLOURS[1], "the layout found")
-    for name, peer in found.account["peers"].items():
+    _mark(axes, found.best, COLOURS[1], "the layout found")
+    for name, peer in found.peers.items():
         _mark(axes, peer, MUTED, name)
     axes.set_xlabel("travel, ms a word", fontsize=8, color=INK)
     axes.set_ylabel("clarity, nats a word", fontsize=8, color=INK)
@@ -33,9 +34,9 @@ def draw_front(folder: Path) -> list[Path]:
     return save(made, folder / "front", layouts[:1])
 
 
-def _mark(axes: Any, costs: dict[str, float], colour: str, text: str) -> None:
+def _mark(axes: Any, costs: Price, colour: str, text: str) -> None:
     """Put a layout beside the front."""
-    x, y = 1000 * costs["travel"], costs["clarity"]
+    x, y = 1000 * costs.travel, costs.clarity
     axes.plot([x], [y], "o", color=colour, ms=5)
     axes.annotate(text, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7, color=colour)
 
