@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from glissando import native
-from glissando.cache import cache_directory, load_arrays, save_arrays
+from glissando.files import cache_directory, load_arrays, save_arrays
 from glissando.native import Kernel, address, njit
 
 KERNELS = """

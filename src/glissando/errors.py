@@ -29,6 +29,10 @@ class ScoringError(GlissandoError):
     """Scoring constants are unknown or unreadable."""
 
 
+class FileError(GlissandoError):
+    """A file cannot be written; the message names it and the reason."""
+
+
 class BundleError(GlissandoError):
     """An exported bundle is missing, damaged or of another version, or would overwrite something that is none."""
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from glissando.cache import cache_directory, load_arrays, save_arrays
 from glissando.errors import LexiconError
+from glissando.files import cache_directory, load_arrays, save_arrays
 from glissando.words import Words
 
 # wordfreq's frequencies become bytes by the AOSP rule, 255 (log10 p - LOG_MIN) / LOG_RANGE. The two constants

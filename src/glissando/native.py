@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from glissando.cache import cache_directory, load_arrays, save_arrays
+from glissando.files import cache_directory, load_arrays, save_arrays
 
 VERSION = 2  # of the files
 FILLING = ("memcpy", "memmove", "memset")  # what LLVM may call on its own account

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from glissando.cache import cache_directory, load_arrays, save_arrays
 from glissando.errors import LexiconError
+from glissando.files import cache_directory, load_arrays, save_arrays
 from glissando.lexicon import Lexicon
 from glissando.native import address, njit
 

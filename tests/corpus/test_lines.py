@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from glissando.corpus import lines
-from glissando.corpus.lines import read_objects, replacing, text_for_writing
-from glissando.errors import CorpusError
+from glissando.corpus.lines import read_objects, text_for_writing
+from glissando.errors import CorpusError, FileError
+from glissando.files import replacing
 
 
 def _write(path: Path, *rows: str) -> Path:
@@ -99,7 +100,7 @@ def test_replacing_keeps_the_old_file_after_a_failure(tmp_path: Path) -> None:
 
 def test_replacing_says_where_it_cannot_write(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CorpusError, match="cannot write"), replacing(tmp_path / "file" / "a.txt"):
+    with pytest.raises(FileError, match="cannot write"), replacing(tmp_path / "file" / "a.txt"):
         pass
 
 

@@ -14,7 +14,7 @@ from glissando.corpus import pack as pack_module
 from glissando.corpus.filters import key_distance
 from glissando.corpus.pack import PackedCorpus, PackOptions, pack, pack_file, pack_npz
 from glissando.corpus.records import Swipe, read_swipes
-from glissando.errors import CorpusError
+from glissando.errors import CorpusError, FileError
 from glissando.gesture import Gesture
 from glissando.layout import Layout
 
@@ -142,7 +142,7 @@ def test_an_npz_holds_the_same(tmp_path: Path, layouts: Path) -> None:
 
 def test_a_place_that_cannot_be_written(tmp_path: Path, layouts: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CorpusError, match="cannot write"):
+    with pytest.raises(FileError, match="cannot write"):
         pack([_swipe("ab")], tmp_path / "file" / "pack", layouts=layouts)
 
 

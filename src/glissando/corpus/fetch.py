@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from glissando.corpus.download import Progress, RemoteFile, download, file_digest, open_url
-from glissando.corpus.lines import replacing
 from glissando.errors import CorpusError, MissingExtraError
+from glissando.files import replacing
 
 FUTO_DATASET = "futo-org/swipe.futo.org"
 FUTO_RUNS = ("swipe-1", "swipe-2", "swipe-3", "swipe-4", "swipe-5")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,27 +79,6 @@ def parse_object(line: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary file beside ``path`` that takes its place when the body ends well, and is removed when not."""
-    path = Path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise CorpusError(f"cannot write {path}: {error.strerror or error}") from None
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise CorpusError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
 def text_for_writing(file: Path, *, compress: bool) -> Iterator[IO[str]]:
     """Open a text file for writing, gzip where asked; the same text always gives the same bytes."""
     with file.open("wb") as raw:
@@ -112,10 +89,3 @@ def text_for_writing(file: Path, *, compress: bool) -> Iterator[IO[str]]:
         packed = gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0)
         with packed, io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text:
             yield text
-
-
-def _umask() -> int:
-    """The process's file mode mask, which mkstemp ignores."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from glissando.corpus.npy import GrowingArray
 from glissando.corpus.packed import ARRAYS, FORMAT, SCALE, VERSION, PackedCorpus, is_pack, pack_npz
 from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
+from glissando.files import replacing_directory
 from glissando.gesture import resample_batch
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
@@ -87,7 +87,7 @@ def pack(
     directory = Path(directory)
     _check_free(directory, options.overwrite)
     writer = _Writer(LayoutShelf(layouts), options)
-    with _directory_in_place_of(directory) as temporary, writer.open(temporary):
+    with replacing_directory(directory) as temporary, writer.open(temporary):
         rows = iter(swipes)
         while batch := list(islice(rows, BATCH)):
             writer.add(batch)
@@ -108,9 +108,9 @@ def pack_file(
         return pack(swipes, output, layouts=layouts, options=options)
     if output.exists() and not (options and options.overwrite):
         raise CorpusError(f"{output} exists; --overwrite replaces it")
-    with _temporary_beside(output) as parent:
-        report = pack(swipes, parent / "arrays", layouts=layouts, options=options)
-        pack_npz(parent / "arrays", output)
+    with tempfile.TemporaryDirectory() as folder:
+        report = pack(swipes, Path(folder) / "arrays", layouts=layouts, options=options)
+        pack_npz(Path(folder) / "arrays", output)
     return report
 
 
@@ -246,30 +246,3 @@ def _check_free(directory: Path, overwrite: bool) -> None:
         raise CorpusError(f"{directory} exists and is not a pack; choose another place")
     if not overwrite:
         raise CorpusError(f"the pack {directory} exists; --overwrite replaces it")
-
-
-@contextmanager
-def _directory_in_place_of(directory: Path) -> Iterator[Path]:
-    """Give a temporary directory that becomes ``directory`` when the body ends well, and is removed when not."""
-    with _temporary_beside(directory) as parent:
-        temporary = parent / "pack"
-        temporary.mkdir()
-        yield temporary
-        if directory.exists():
-            directory.rename(parent / "old")
-        temporary.rename(directory)
-
-
-@contextmanager
-def _temporary_beside(path: Path) -> Iterator[Path]:
-    """Give a temporary directory beside ``path`` for the time of the body."""
-    parent: Path | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        parent = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
-        yield parent
-    except OSError as error:
-        raise CorpusError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        if parent is not None:
-            shutil.rmtree(parent, ignore_errors=True)

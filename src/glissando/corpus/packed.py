@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from glissando.corpus.lines import replacing
 from glissando.errors import CorpusError, GlissandoError
+from glissando.files import replacing
 from glissando.gesture import PATH_POINTS
 from glissando.layout import Layout
 

@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from glissando.corpus.lines import LineError, read_objects, replacing, text_for_writing
+from glissando.corpus.lines import LineError, read_objects, text_for_writing
 from glissando.errors import CorpusError, GestureError
+from glissando.files import replacing
 from glissando.gesture import Gesture
 
 MAX_POINTS = 100_000  # 20 minutes at 83 Hz; a longer one is no swipe and would only cost time

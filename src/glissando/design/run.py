@@ -21,8 +21,9 @@ from glissando.design.spelling import Spelling
 from glissando.design.task import DesignTask, letters_of_language, make_task, parse_grid, parse_pins
 from glissando.drawing import save_svg
 from glissando.errors import DesignError, LayoutError
+from glissando.files import write_whole
 from glissando.layout import Layout, load_layout
-from glissando.model.checkpoint import load_encoder, write_atomically
+from glissando.model.checkpoint import load_encoder
 from glissando.train.world import World, join_world
 
 DEFAULT_WORDS = 2000
@@ -272,4 +273,4 @@ def write_results(
 
 def write_json(path: Path, data: Any) -> None:
     """Write a file that people may read, whole or not at all."""
-    write_atomically(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
+    write_whole(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())

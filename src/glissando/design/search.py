@@ -25,7 +25,7 @@ from glissando.design.judge import Judge
 from glissando.design.spelling import Spelling
 from glissando.design.task import DesignTask
 from glissando.errors import DesignError
-from glissando.model.checkpoint import write_atomically
+from glissando.files import write_whole
 from glissando.train.world import World
 
 CPU_MEMO_BITS, GPU_MEMO_BITS = 22, 28
@@ -182,7 +182,7 @@ class Search:
             "climbers": [climber.to_dict() for climber in self.party.climbers],
             "archive": self.archive.to_dict(),
         }
-        write_atomically(path, json.dumps(data).encode())
+        write_whole(path, json.dumps(data).encode())
 
     def resume(self, path: Path) -> None:
         """Go on from a checkpoint of the same search."""

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from glissando.errors import MissingExtraError, WeightsError
 from glissando.export.folded import FoldedBlock, FoldedEncoder
 from glissando.export.folded_decoder import FoldedDecoder, FoldedMemoryBlock
+from glissando.files import write_whole
 from glissando.layout import MAX_KEYS
-from glissando.model.checkpoint import write_atomically
 from glissando.model.decoder import Decoder
 from glissando.model.encoder import GRN_FLOOR, Encoder, read_heads
 from glissando.model.features import CHANNELS
@@ -53,7 +53,7 @@ def export_encoder(
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         network = DeviceEncoder(copy.deepcopy(encoder).cpu().float().eval(), _checked(precision) == "mixed")
     example = (torch.zeros(1, 2, encoder.config.points), torch.zeros(1, max_keys, 2), torch.ones(1, max_keys).bool())
-    write_atomically(path, _lower(network, example))
+    write_whole(path, _lower(network, example))
 
 
 def export_decoder(
@@ -73,7 +73,7 @@ def export_decoder(
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         network = DeviceDecoder(copy.deepcopy(decoder).cpu().float().eval(), _checked(precision) == "mixed")
     example = (torch.zeros(1, frames, config.keys + 1), torch.zeros(1, frames, config.coefficients))
-    write_atomically(path, _lower(network, (*example, torch.zeros(1, frames))))
+    write_whole(path, _lower(network, (*example, torch.zeros(1, frames))))
 
 
 class DeviceEncoder(nn.Module):

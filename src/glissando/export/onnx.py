@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from glissando.errors import MissingExtraError
 from glissando.export.folded import FoldedEncoder
 from glissando.export.folded_decoder import FoldedDecoder
+from glissando.files import write_whole
 from glissando.layout import MAX_KEYS
-from glissando.model.checkpoint import write_atomically
 from glissando.model.decoder import Decoder
 from glissando.model.encoder import Encoder
 
@@ -116,7 +116,7 @@ def _write(
             verbose=False,
         )
     assert program is not None
-    write_atomically(path, _bare(program.model_proto).SerializeToString())
+    write_whole(path, _bare(program.model_proto).SerializeToString())
 
 
 def _bare(model: ModelProto) -> ModelProto:

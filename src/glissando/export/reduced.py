@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glissando.errors import WeightsError
-from glissando.model.checkpoint import write_atomically
+from glissando.files import write_whole
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -38,7 +38,7 @@ def reduce_file(path: Path, precision: str) -> None:
     if precision not in PRECISIONS:
         raise WeightsError(f"no precision {precision!r} for ONNX; there are {', '.join(PRECISIONS)}")
     if precision == "fp16":
-        write_atomically(path, halve(onnx.load(path)).SerializeToString())
+        write_whole(path, halve(onnx.load(path)).SerializeToString())
     elif precision == "int8":
         _quantise(path)
 
@@ -96,4 +96,4 @@ def _quantise(path: Path) -> None:
             quantize_dynamic(path, target, per_channel=True, weight_type=QuantType.QInt8, nodes_to_quantize=names)
         finally:
             logger.setLevel(level)
-        write_atomically(path, target.read_bytes())
+        write_whole(path, target.read_bytes())

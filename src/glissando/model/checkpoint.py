@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from glissando.errors import GlissandoError, WeightsError
+from glissando.files import write_whole
 from glissando.model.config import DecoderConfig, EmbedderConfig, EncoderConfig
 from glissando.model.decoder import Decoder
 from glissando.model.embedder import Embedder
@@ -78,23 +79,7 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray])
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, buffer.getvalue())
-
-
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file beside its place, then move it there, so that no reader ever meets half of it."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise WeightsError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, buffer.getvalue())
 
 
 def _save(
@@ -103,7 +88,7 @@ def _save(
     """Write a network with its config and what goes with it."""
     metadata = {"format": form, "config": json.dumps(config), "extra": json.dumps(extra or {})}
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    write_atomically(path, safetensors.torch.save(state, metadata))
+    write_whole(path, safetensors.torch.save(state, metadata))
 
 
 def _load(

@@ -18,13 +18,13 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from glissando.errors import TrainingError
-from glissando.model.checkpoint import write_atomically
+from glissando.files import write_whole
 
 
 def save_state(path: Path, tensors: dict[str, Tensor], info: dict[str, Any]) -> None:
     """Write a checkpoint atomically."""
     host = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, safetensors.torch.save(host, {"glissando": json.dumps(info)}))
+    write_whole(path, safetensors.torch.save(host, {"glissando": json.dumps(info)}))
 
 
 def load_state(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -14,9 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from glissando.cache import cache_directory
 from glissando.decoders import choose_decoder
 from glissando.errors import GlissandoError, LayoutError, LexiconError
+from glissando.files import cache_directory
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from glissando.corpus.lines import replacing, text_for_writing
+from glissando.corpus.lines import text_for_writing
 from glissando.corpus.pack import PackReport, pack_file
 from glissando.corpus.readers import open_corpus
+from glissando.files import replacing
 from glissando.web.store import Store
 
 

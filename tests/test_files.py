@@ -1,10 +1,12 @@
-"""Arrays kept between runs: whole or not at all, and never in the way."""
+"""Files are written whole or not at all; a cache never gets in the way."""
 
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from glissando.cache import cache_directory, load_arrays, save_arrays
+from glissando.errors import FileError
+from glissando.files import cache_directory, load_arrays, replacing_directory, save_arrays, write_whole
 
 ARRAYS = {"a": np.arange(5, dtype=np.uint8), "b": np.array([[0.5, 1.5]])}
 
@@ -88,3 +90,26 @@ def test_a_damaged_cache_is_made_anew(tmp_path, monkeypatch):
     again = Lexicon.from_file(tmp_path / "words.txt")
     assert again.words == first.words
     assert np.array_equal(build_trie(again, tuple("dehlorw")).labels, trie.labels)
+
+
+def test_a_file_that_cannot_be_written_whole_stays_as_it_was(tmp_path, monkeypatch):
+    write_whole(tmp_path / "x", b"before")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(FileError, match=r"cannot write .*x: No space left"):
+        write_whole(tmp_path / "x", b"half of it")
+    assert (tmp_path / "x").read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+
+
+def test_a_directory_is_replaced_whole_or_stays_as_it_was(tmp_path):
+    for content in ("old", "new"):
+        with replacing_directory(tmp_path / "d") as temporary:
+            (temporary / "file").write_text(content)
+    with pytest.raises(FileError), replacing_directory(tmp_path / "d") as temporary:
+        (temporary / "file" / "below a file").write_text("broken")
+    assert (tmp_path / "d" / "file").read_text() == "new"
+    assert list(tmp_path.iterdir()) == [tmp_path / "d"]

@@ -1,0 +1,87 @@
+"""Files written whole or not at all, and arrays kept between runs.
+
+A file is written beside its place and then moved there, so no reader meets half of it and a full disk or a killed
+process leaves the old file as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from glissando.errors import FileError
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Give a temporary file that takes the place of ``path`` when the body ends well, and is removed when it fails."""
+    path = Path(path)
+    with _staging(path) as folder:
+        temporary = folder / path.name
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+
+@contextmanager
+def replacing_directory(path: str | Path) -> Iterator[Path]:
+    """Give a temporary directory that takes the place of ``path``, as ``replacing`` does for a file."""
+    path = Path(path)
+    with _staging(path) as folder:
+        temporary = folder / "new"
+        temporary.mkdir()
+        yield temporary
+        if path.exists():
+            path.rename(folder / "old")
+        temporary.rename(path)
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def _staging(path: Path) -> Iterator[Path]:
+    """Give a temporary directory beside ``path``: moving a file within one file system is atomic."""
+    folder: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+        yield folder
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def cache_directory() -> Path:
+    """Where parsed word lists and built tries are kept: ``GLISSANDO_CACHE``, else the user's cache directory."""
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glissando"
+    return Path(os.environ.get("GLISSANDO_CACHE") or default)
+
+
+def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays to the cache; a cache that cannot be written is slower, not an error."""
+    with suppress(FileError), replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def load_arrays(path: Path) -> dict[str, np.ndarray] | None:
+    """Read arrays from the cache; None where the file is missing or damaged, so that it is made again."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile):
+        return None
