@@ -60,7 +60,7 @@ def beam_widths(sets: dict[str, TuningSet]) -> None:
         keyboard, spent = sets["val"].keyboard, []
         for log_probs in sets["val"].readings.log_probs[:300]:
             start = time.perf_counter()
-            search(log_probs, keyboard.trie, **keyboard._search_options)
+            search(log_probs, keyboard.trie, keyboard.pruning)
             spent.append(1000 * (time.perf_counter() - start))
         print(f"| {width} | " + " | ".join(cells) + f" | {np.median(spent):.2f} |", flush=True)
 

@@ -21,7 +21,7 @@ from glissando.errors import FileError
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary file that takes the place of ``path`` when the body ends well, and is removed when it fails."""
     path = Path(path)
     with _staging(path) as folder:
@@ -45,7 +45,7 @@ def replacing_directory(path: str | Path) -> Iterator[Path]:
         temporary.rename(path)
 
 
-def write_whole(path: str | Path, data: bytes) -> None:
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)

@@ -1,35 +1,42 @@
 """How well a swipe follows a word's keys: two distances that help rank the beam's finalists.
 
-The encoder reads a swipe letter by letter, from what is near in time. The distances here see it whole: the
-location walks the swipe along the word's keys, the shape compares the two as drawings, wherever they are and however
-large. They are SHARK2's channels (walk.py, templates.py), worked out for a few words instead of the whole lexicon.
+The encoder reads a swipe letter by letter, from what is near in time. The distances here compare it as a whole. The
+location distance walks the swipe along the word's keys in order. The shape distance compares the two as drawings,
+wherever they are and however large. Both are channels of SHARK2, which uses the same functions for a whole lexicon.
+
+Lengths are in key widths. Letters are numbered 0 to A - 1. A letter may have several keys; the nearest counts.
+n is the number of points of a swipe.
 """
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from glissando.native import Kernel, address, njit
-from glissando.templates import write_evenly, write_normalised, write_polyline
+from glissando.layout import Layout
 from glissando.trie import MAX_DEPTH, Trie
-from glissando.walk import Weights, stretch_costs, walk_within, write_headings, write_visit_costs
-
-if TYPE_CHECKING:
-    import numba
 
 # Fitted with SHARK2 on the How We Swipe training people; lengths in key widths.
 POINTS = 32  # equidistant points of a swipe and of a word's polyline
-ROW_HEIGHT = 1.75  # what a key height counts for
+ROW_HEIGHT = 1.75  # the length of a key height
 TOUCH_BIAS = 0.085  # key heights by which fingers land below the centre
-WALK = Weights(
-    start_radius=0.0, end_radius=0.0, tunnel=0.3, stray=0.65, turn=1.25, haste=0.55,
-    shape_weight=0.0, location_weight=0.0, start_weight=0.0, end_weight=0.0,
-)  # fmt: skip
+MAX_SPEED = np.float32(3.0)  # times the mean; a jump between two samples says no more than a fast stroke
+FAR = np.float32(1e9)  # a cost that no walk takes; finite, so that fastmath may reorder
+
+
+class WalkCosts(NamedTuple):
+    """What a walk along a word's keys pays for."""
+
+    tunnel: float  # half width of the tunnel around a stretch, inside which straying is free
+    stray: float  # for each key width outside the tunnel
+    turn: float  # for moving at right angles to the stretch
+    haste: float  # for passing a letter at the swipe's mean speed
+
+
+WALK = WalkCosts(tunnel=0.3, stray=0.65, turn=1.25, haste=0.55)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,205 +56,254 @@ class Ruler:
     bias: np.ndarray
 
     @classmethod
-    def of(
-        cls,
-        centres: np.ndarray,
-        half_sizes: np.ndarray,
-        groups: list[tuple[int, ...]],
-        row_height: float = ROW_HEIGHT,
-        touch_bias: float = TOUCH_BIAS,
-    ) -> Ruler:
-        """Measure a layout.
+    def of(cls, layout: Layout, row_height: float = ROW_HEIGHT, touch_bias: float = TOUCH_BIAS) -> Ruler:
+        """Measure a layout; letters are numbered in the order of ``Layout.keys_of``, as in the trie.
 
         Args:
-            centres: [K, 2] key centres.
-            half_sizes: [K, 2].
-            groups: for each letter, in the order of the trie's labels, the indices of its keys.
-            row_height: what a key height counts for, in key widths.
+            layout: the layout.
+            row_height: the length of a key height, in key widths.
             touch_bias: how far below the centre fingers land, in key heights.
         """
-        width, height = 2 * np.median(half_sizes, axis=0)
+        width, height = 2 * np.median([(key.rx, key.ry) for key in layout.keys], axis=0)
         scale = np.array([1 / width, row_height / height])
+        groups = layout.keys_of.values()
         order = [key for group in groups for key in group]
         starts = np.cumsum([0] + [len(group) for group in groups], dtype=np.int64)
-        return cls((centres[order] * scale).astype(np.float32), starts, scale, np.array([0.0, touch_bias * row_height]))
+        keys = (layout.centres[order] * scale).astype(np.float32)
+        return cls(keys, starts, scale, np.array([0.0, touch_bias * row_height]))
 
     def trace(self, x: np.ndarray, y: np.ndarray, t: np.ndarray, points: int = POINTS) -> np.ndarray:
-        """A swipe in key widths, freed of the touch bias, at equidistant points. Shape: [n] each -> [points, 3]."""
-        columns = np.array((x, y, t), dtype=np.float64)  # [3, n]
-        path, placed, along = np.empty((points, 3), np.float32), np.empty((len(t), 3), np.float32), np.empty(len(t))
-        _TRACE.call(
-            address(columns), len(t), address(self.scale), address(self.bias), address(placed), address(along),
-            address(path), points,
-        )  # fmt: skip
-        return path
-
-    @cached_property
-    def room(self) -> threading.local:
-        """What each thread that measures works in; see ``Room``."""
-        return threading.local()
+        """A swipe in key widths, without the touch bias, at equidistant points. Shape: [n] each -> [points, 3]."""
+        return _trace(x, y, t, self.scale, self.bias, points)
 
 
-def distances(traces: np.ndarray, nodes: np.ndarray, trie: Trie, ruler: Ruler) -> np.ndarray:
-    """Location and shape distance of every hypothesis of every swipe, on all cores where there are many.
+def distances(trace: np.ndarray, nodes: np.ndarray, trie: Trie, ruler: Ruler) -> np.ndarray:
+    """Location and shape distance of each of a swipe's hypotheses.
 
     Args:
-        traces: [B, POINTS, 3] from ``Ruler.trace``.
-        nodes: [B, W] trie nodes, -1 where there is none.
+        trace: [POINTS, 3] from ``Ruler.trace``.
+        nodes: [W] trie nodes, -1 where there is none.
         trie: the trie.
         ruler: the layout.
 
     Returns:
-        [B, W, 2] float32, zero where there is no node.
+        [W, 2] float32, zero where there is no node.
     """
-    found = np.zeros((*nodes.shape, 2), dtype=np.float32)
-    if len(traces) > 1:
-        arrays = (trie.parents, trie.labels, ruler.keys, ruler.key_starts, WALK)
-        _measure_batch(traces, nodes, *arrays, found)
-        return found
-    letters, points = len(ruler.key_starts) - 1, traces.shape[1]
-    if getattr(ruler.room, "points", None) != points:
-        ruler.room.points, ruler.room.arrays = points, make_room.py_func(letters, points)
-        ruler.room.addresses = [address(array) for array in ruler.room.arrays]
-    trace, ends = np.ascontiguousarray(traces[0], dtype=np.float32), np.ascontiguousarray(nodes[0], dtype=np.int32)
-    _MEASURE.call(
-        address(trace), points, address(ends), len(ends), *trie.ancestry_addresses, len(trie), address(ruler.keys),
-        len(ruler.keys), address(ruler.key_starts), letters, *ruler.room.addresses, address(found),
-    )  # fmt: skip
-    return found
-
-
-class Room(NamedTuple):
-    """Arrays to measure in: ``_measure`` allocates nothing, so that a ``Kernel`` can be made of it."""
-
-    visits: np.ndarray  # [A, n] from walk.py
-    headings: np.ndarray  # [2, n] from walk.py
-    strays: np.ndarray  # [A, A, n] from walk.py, filled where ``known``
-    known: np.ndarray  # [A, A] uint8
-    cost: np.ndarray  # [n] of ``walk_within``
-    word: np.ndarray  # [MAX_DEPTH + 1] uint8
-    line: np.ndarray  # [MAX_DEPTH + 1, 2] a word's keys
-    along: np.ndarray  # [MAX_DEPTH + 1] float64 of ``write_evenly``
-    path: np.ndarray  # [n, 2] that line at equidistant points
-    shape: np.ndarray  # [2 n] and normalised
-    drawn: np.ndarray  # [2 n] the swipe normalised
-
-
-@njit(cache=True)
-def make_room(letters, points):  # type: ignore[no-untyped-def]
-    """Room for a layout of A letters and swipes of n points."""
-    return Room(
-        np.empty((letters, points), np.float32), np.empty((2, points), np.float32),
-        np.empty((letters, letters, points), np.float32), np.empty((letters, letters), np.uint8),
-        np.empty(points, np.float32), np.empty(MAX_DEPTH + 1, np.uint8), np.empty((MAX_DEPTH + 1, 2), np.float32),
-        np.empty(MAX_DEPTH + 1, np.float64), np.empty((points, 2), np.float32), np.empty(2 * points, np.float32),
-        np.empty(2 * points, np.float32),
-    )  # fmt: skip
-
-
-def _measure_one(  # type: ignore[no-untyped-def]
-    trace, n, nodes, count, parents, labels, size, keys, key_count, key_starts, letters,
-    visits, headings, strays, known, cost, word, line, along, path, shape, drawn, found,
-):  # fmt: skip
-    """The distances of one swipe over addresses, for ``Kernel``."""
-    room = Room(
-        numba.carray(visits, (letters, n)), numba.carray(headings, (2, n)), numba.carray(strays, (letters, letters, n)),
-        numba.carray(known, (letters, letters)), numba.carray(cost, (n,)), numba.carray(word, (MAX_DEPTH + 1,)),
-        numba.carray(line, (MAX_DEPTH + 1, 2)), numba.carray(along, (MAX_DEPTH + 1,)), numba.carray(path, (n, 2)),
-        numba.carray(shape, (2 * n,)), numba.carray(drawn, (2 * n,)),
-    )  # fmt: skip
-    _measure(
-        numba.carray(trace, (n, 3)), numba.carray(nodes, (count,)), numba.carray(parents, (size,)),
-        numba.carray(labels, (size,)), numba.carray(keys, (key_count, 2)),
-        numba.carray(key_starts, (letters + 1,)), WALK, room, numba.carray(found, (count, 2)),
-    )  # fmt: skip
-
-
-_MEASURE = Kernel(
-    __name__,
-    "_measure_one",
-    (
-        "float32*", "int64", "int32*", "int64", "int32*", "uint8*", "int64", "float32*", "int64", "int64*",
-        "int64", "float32*", "float32*", "float32*", "uint8*", "float32*", "uint8*", "float32*", "float64*", "float32*",
-        "float32*", "float32*", "float32*",
-    ),
-    ("glissando.walk", "glissando.templates"),
-)  # fmt: skip
-
-
-def _trace_one(columns, n, scale, bias, placed, along, path, points):  # type: ignore[no-untyped-def]
-    """``Ruler.trace`` over addresses, for ``Kernel``."""
-    x, y, t = numba.carray(columns, (3, n))
-    trace = numba.carray(placed, (n, 3))
-    _place(x, y, t, numba.carray(scale, (2,)), numba.carray(bias, (2,)), trace)
-    write_evenly(trace, numba.carray(along, (n,)), numba.carray(path, (points, 3)))
-
-
-_TRACE = Kernel(
-    __name__,
-    "_trace_one",
-    ("float64*", "int64", "float64*", "float64*", "float32*", "float64*", "float32*", "int64"),
-    ("glissando.walk", "glissando.templates"),
-)  # fmt: skip
+    return _distances(trace, nodes, trie.parents, trie.labels, ruler.keys, ruler.key_starts, WALK)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _place(x, y, t, scale, bias, placed):  # type: ignore[no-untyped-def]
-    """Write a swipe in key widths, freed of the touch bias. Shape: [n] each, [2], [2] -> placed [n, 3] float32."""
-    for i in range(len(t)):
-        # A finger a whole keyboard away tells nothing more, and squares of huge numbers overflow.
-        placed[i, 0] = min(max(x[i], -1.0), 2.0) * scale[0] - bias[0]
-        placed[i, 1] = min(max(y[i], -1.0), 2.0) * scale[1] - bias[1]
-        placed[i, 2] = t[i] - t[0]
-
-
-@njit(cache=True, parallel=True, nogil=True)
-def _measure_batch(traces, nodes, parents, labels, keys, key_starts, weights, found):  # type: ignore[no-untyped-def]
-    for row in numba.prange(len(traces)):
-        room = make_room(len(key_starts) - 1, traces.shape[1])
-        _measure(traces[row], nodes[row], parents, labels, keys, key_starts, weights, room, found[row])
+def gap(a: np.ndarray, b: np.ndarray) -> np.float32:
+    """Distance of two points. Shape: [2+], [2+]."""
+    dx, dy = a[0] - b[0], a[1] - b[1]
+    return np.sqrt(dx * dx + dy * dy)
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _measure(trace, nodes, parents, labels, keys, key_starts, weights, room, found):  # type: ignore[no-untyped-def]
-    """Measure one swipe's hypotheses. Stretches between two letters are worked out once, when first needed."""
-    n = len(trace)
-    write_visit_costs(trace, keys, key_starts, weights, room.visits)
-    write_headings(trace, room.headings)
-    room.known[:] = 0
-    write_normalised(trace, room.drawn)
-    for i in range(len(nodes)):
-        if nodes[i] <= 0:
-            continue
-        length = _spell(nodes[i], parents, labels, room.word)
-        word, line = room.word[:length], room.line[:length]
-        for j in range(max(length - 1, 1)):
-            a, b = word[j], word[min(j + 1, length - 1)]
-            if not room.known[a, b]:
-                room.known[a, b] = 1
-                starts, ends = keys[key_starts[a] : key_starts[a + 1]], keys[key_starts[b] : key_starts[b + 1]]
-                stretch_costs(trace, room.headings, starts, ends, weights, room.strays[a, b])
-        found[i, 0] = walk_within(word, room.visits, room.strays, room.cost)
-        write_polyline(word, keys, key_starts, line)
-        write_evenly(line, room.along, room.path)
-        write_normalised(room.path, room.shape)
-        square = np.float32(0)
-        for k in range(2 * n):
-            square += (room.shape[k] - room.drawn[k]) ** 2
-        found[i, 1] = np.sqrt(square / n)
+def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
+    """Points at equal distances along a path; columns after x and y are interpolated alike.
+
+    Shape: [any, 2 or more] -> [count, same] float32.
+    """
+    last = len(trace) - 1
+    path, along = np.empty((count, trace.shape[1]), dtype=np.float32), np.zeros(len(trace))
+    for i in range(1, last + 1):
+        along[i] = along[i - 1] + gap(trace[i], trace[i - 1])
+    left = 0
+    for i in range(count - 1):
+        target = along[last] * i / (count - 1)
+        while left < last - 1 and along[left + 1] < target:
+            left += 1
+        right = min(left + 1, last)
+        step = along[right] - along[left]
+        share = (target - along[left]) / step if step > 0 else 0.0
+        for column in range(trace.shape[1]):  # one by one: a row at a time would make three arrays
+            path[i, column] = trace[left, column] * (1 - share) + trace[right, column] * share
+    for column in range(trace.shape[1]):
+        path[count - 1, column] = trace[last, column]  # with its time: a finger may rest there
+    return path
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def normalise(path: np.ndarray) -> np.ndarray:
+    """Centre a path and scale the longer side of its bounding box to 1; a point stays one. Shape: [n, 2+] -> [2 n]."""
+    n = len(path)
+    shape = np.empty(2 * n, dtype=np.float32)
+    size = np.float32(0)
+    for axis in range(2):
+        low, high, total = path[0, axis], path[0, axis], np.float32(0)
+        for i in range(n):
+            low, high = min(low, path[i, axis]), max(high, path[i, axis])
+            total += path[i, axis]
+        size = max(size, high - low)
+        for i in range(n):
+            shape[axis * n + i] = path[i, axis] - total / n
+    scale = 1 / size if size > 1e-6 else np.float32(0)
+    for i in range(2 * n):
+        shape[i] *= scale
+    return shape
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def word_shape(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count: int) -> np.ndarray:
+    """A word's polyline, resampled and normalised; of a letter's keys it takes the one nearest to the key before.
+
+    Shape: [m] letters -> [2 * count] float32.
+    """
+    line = np.empty((len(word), 2), dtype=np.float32)
+    for i in range(len(word)):
+        key = key_starts[word[i]]
+        for other in range(key + 1, key_starts[word[i] + 1]):
+            if i > 0 and gap(keys[other], line[i - 1]) < gap(keys[key], line[i - 1]):
+                key = other
+        line[i, 0], line[i, 1] = keys[key, 0], keys[key, 1]
+    return normalise(resample_evenly(line, count))
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def visit_costs(path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, costs: WalkCosts) -> np.ndarray:
+    """The cost of passing a letter at a point: its distance, and the finger's haste there.
+
+    Shape: path [n, 3], keys [K, 2], key_starts [A + 1] -> [A, n] float32.
+    """
+    n = len(path)
+    visits = np.empty((len(key_starts) - 1, n), dtype=np.float32)
+    frame = max(path[n - 1, 2] - path[0, 2], np.float32(1e-3)) / (n - 1)  # ms per point at the mean speed
+    for i in range(n):
+        before, after = max(i - 1, 0), min(i + 1, n - 1)
+        speed = frame * (after - before) / max(path[after, 2] - path[before, 2], np.float32(1e-3))
+        haste = costs.haste * min(speed, MAX_SPEED)
+        for letter in range(len(visits)):
+            distance = FAR
+            for key in range(key_starts[letter], key_starts[letter + 1]):
+                distance = min(distance, gap(path[i], keys[key]))
+            visits[letter, i] = distance + haste
+    return visits
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def path_headings(path: np.ndarray) -> np.ndarray:
+    """The direction in which a swipe passes each of its points, of length 1. Shape: [n, 2+] -> [2, n] float32."""
+    n = len(path)
+    headings = np.empty((2, n), dtype=np.float32)
+    for i in range(n):
+        before, after = max(i - 1, 0), min(i + 1, n - 1)
+        norm = max(gap(path[after], path[before]), 1e-9)
+        headings[0, i] = (path[after, 0] - path[before, 0]) / norm
+        headings[1, i] = (path[after, 1] - path[before, 1]) / norm
+    return headings
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def stretch_costs(path, headings, starts, ends, costs, stretch):  # type: ignore[no-untyped-def]
+    """Write the cost of every point of a swipe on the stretch between two letters, for the best of their keys.
+
+    A point costs its distance beyond the tunnel, and its turn off the stretch's own direction.
+
+    Args:
+        path: [n, 2+] the swipe.
+        headings: [2, n] from ``path_headings``.
+        starts: [p, 2] the keys of the letter where the stretch begins.
+        ends: [q, 2] those of the letter where it ends.
+        costs: the constants.
+        stretch: [n] float32 to write to.
+    """
+    stray, turn, tunnel = np.float32(costs.stray), np.float32(costs.turn), np.float32(costs.tunnel)
+    stretch[:] = FAR
+    for a in starts:
+        for b in ends:
+            length = max(gap(a, b), np.float32(1e-9))
+            dx, dy = (b[0] - a[0]) / length, (b[1] - a[1]) / length
+            for i in range(len(path)):
+                x, y = path[i, 0] - a[0], path[i, 1] - a[1]
+                along = min(max(x * dx + y * dy, np.float32(0)), length)
+                off_x, off_y = x - along * dx, y - along * dy
+                distance = np.sqrt(off_x * off_x + off_y * off_y)
+                cosine = headings[0, i] * dx + headings[1, i] * dy
+                cost = stray * max(distance - tunnel, np.float32(0)) + turn * (np.float32(1) - cosine)
+                stretch[i] = min(stretch[i], cost)
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def walk(word: np.ndarray, visits: np.ndarray, strays: np.ndarray) -> float:
+    """The cheapest way to walk a swipe along a word's letters in order, by dynamic programming.
+
+    The walk passes letter 0 at some point, letter 1 there or later, and so on. The points between two letters lie on
+    the stretch between them, those before the first letter on the first stretch, those after the last on the last.
+
+    Args:
+        word: [m] letters.
+        visits: [A, n] costs of passing a letter at a point.
+        strays: [A, A, n] costs of a point on a stretch.
+
+    Returns:
+        The mean cost of the letters plus the mean cost of the points.
+    """
+    m, n = len(word), visits.shape[1]
+    share = np.float32(m / n)  # of a point; the sum is divided by m in the end
+    cost = np.empty(n, dtype=np.float32)  # of the cheapest walk that has passed the letters so far, up to each point
+    stretch = strays[word[0], word[min(1, m - 1)]]
+    spent = np.float32(0)
+    for i in range(n):
+        spent += share * stretch[i]
+        cost[i] = spent
+    for letter in range(m):
+        passing = visits[word[letter]]
+        stretch = strays[word[max(min(letter, m - 2), 0)], word[min(letter + 1, m - 1)]]
+        best = FAR
+        for i in range(n):
+            best = min(best + share * stretch[i], cost[i] + passing[i])
+            cost[i] = best
+    return cost[n - 1] / m
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _spell(node, parents, labels, word):  # type: ignore[no-untyped-def]
-    """Write a node's letters into ``word``, doubled ones once; returns how many."""
-    length = 0
-    last = -1
+def _trace(x, y, t, scale, bias, points):  # type: ignore[no-untyped-def]
+    """``Ruler.trace``."""
+    placed = np.empty((len(t), 3), np.float32)
+    for i in range(len(t)):
+        # A finger a whole keyboard away says nothing more, and squares of huge numbers overflow.
+        placed[i, 0] = min(max(x[i], -1.0), 2.0) * scale[0] - bias[0]
+        placed[i, 1] = min(max(y[i], -1.0), 2.0) * scale[1] - bias[1]
+        placed[i, 2] = t[i] - t[0]
+    return resample_evenly(placed, points)
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _distances(trace, nodes, parents, labels, keys, key_starts, costs):  # type: ignore[no-untyped-def]
+    """``distances``. The cost of a stretch between two letters is computed once, when it is first needed."""
+    n, letters = len(trace), len(key_starts) - 1
+    visits, headings, drawn = visit_costs(trace, keys, key_starts, costs), path_headings(trace), normalise(trace)
+    strays, known = np.empty((letters, letters, n), np.float32), np.zeros((letters, letters), np.uint8)
+    letters_of_word = np.empty(MAX_DEPTH + 1, np.uint8)
+    result = np.zeros((len(nodes), 2), np.float32)
+    for i in range(len(nodes)):
+        if nodes[i] <= 0:
+            continue
+        word = _spell(nodes[i], parents, labels, letters_of_word)
+        for j in range(max(len(word) - 1, 1)):
+            a, b = word[j], word[min(j + 1, len(word) - 1)]
+            if not known[a, b]:
+                known[a, b] = 1
+                starts, ends = keys[key_starts[a] : key_starts[a + 1]], keys[key_starts[b] : key_starts[b + 1]]
+                stretch_costs(trace, headings, starts, ends, costs, strays[a, b])
+        result[i, 0] = walk(word, visits, strays)
+        shape = word_shape(word, keys, key_starts, n)
+        square = np.float32(0)
+        for k in range(2 * n):
+            square += (shape[k] - drawn[k]) ** 2
+        result[i, 1] = np.sqrt(square / n)
+    return result
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _spell(node, parents, labels, room):  # type: ignore[no-untyped-def]
+    """A node's letters, doubled ones once, written to the end of ``room``."""
+    start, last = len(room), -1
     while node > 0:  # the root is 0
         if labels[node] != last:
             last = labels[node]
-            word[length] = labels[node]
-            length += 1
+            start -= 1
+            room[start] = last
         node = parents[node]
-    for i in range(length // 2):
-        word[i], word[length - 1 - i] = word[length - 1 - i], word[i]
-    return length
+    return room[start:]

@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
+from numba import njit
 
 from glissando.errors import GestureError
-from glissando.native import Kernel, address, njit
-
-if TYPE_CHECKING:
-    import numba
 
 PATH_POINTS = 64  # T_in of the report
 FRAME_MS = 1000 / 60  # the modal sampling rate of phones, 60 Hz
@@ -84,7 +81,10 @@ class Gesture:
         return resample(self, points)
 
 
-def as_gesture(points: Gesture | Iterable[Sequence[float]] | np.ndarray) -> Gesture:
+Points: TypeAlias = Gesture | Iterable[Sequence[float]] | np.ndarray
+
+
+def as_gesture(points: Points) -> Gesture:
     """Return ``points`` as a Gesture, whatever form they come in."""
     return points if isinstance(points, Gesture) else Gesture.from_points(points)
 
@@ -99,27 +99,17 @@ def resample(gesture: Gesture, points: int = PATH_POINTS) -> np.ndarray:
     Returns:
         [2, points] float32.
     """
-    columns = np.array((gesture.x, gesture.y, gesture.t))  # [3, n]
     path = np.empty((2, points), dtype=np.float32)
-    _RESAMPLE.call(address(columns), len(gesture), address(path), points)
+    _resample(gesture.x, gesture.y, gesture.t, path)
     return path
 
 
 def resample_batch(gestures: Sequence[Gesture], points: int = PATH_POINTS) -> np.ndarray:
-    """Resample many gestures, some 5 microseconds each. Shape: [B, 2, points] float32."""
+    """Resample many gestures. Shape: [B, 2, points] float32."""
     paths = np.empty((len(gestures), 2, points), dtype=np.float32)
-    for row, gesture in enumerate(gestures):
-        paths[row] = resample(gesture, points)
+    for path, gesture in zip(paths, gestures, strict=True):
+        _resample(gesture.x, gesture.y, gesture.t, path)
     return paths
-
-
-def _resample_one(columns, n, path, points):  # type: ignore[no-untyped-def]
-    """``resample`` over addresses, for ``Kernel``."""
-    x, y, t = numba.carray(columns, (3, n))
-    _resample(x, y, t, numba.carray(path, (2, points)))
-
-
-_RESAMPLE = Kernel(__name__, "_resample_one", ("float64*", "int64", "float32*", "int64"))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

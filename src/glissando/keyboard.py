@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from glissando.beam import Hypotheses, greedy, search, search_batch
-from glissando.decoders import Method, check_fit, choose_decoder, match_keys
-from glissando.errors import LexiconError
+from glissando.beam import Hypotheses, Pruning, greedy, search
+from glissando.ctc import word_log_probs
+from glissando.errors import WeightsError
 from glissando.geometry import Ruler, distances
-from glissando.gesture import Gesture, as_gesture, resample_batch
+from glissando.gesture import Gesture, Points, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
-from glissando.native import address
-from glissando.rescore import word_log_probs
-from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime
-from glissando.scoring import Candidate, Scoring, load_scoring
-from glissando.scoring_kernel import RANK
+from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime, match_keys, misfit
+from glissando.scoring import Candidate, Scoring, load_scoring, score_words, softmax
+from glissando.threads import CORES, map_on_cores
 from glissando.trie import Trie, build_trie
 from glissando.weights import load_weights
 
-Points = Gesture | Iterable[Sequence[float]] | np.ndarray
+Method = Literal["auto", "encoder", "decoder"]
+METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder")
 
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
 
@@ -35,52 +35,67 @@ class Readings:
     """What the networks say of B swipes, letter by letter, blank last.
 
     Attributes:
-        log_probs: [B, T, L + 1] float32, the encoder's, which are searched.
-        corrected: [B, T, L + 1] float32, the decoder's, which weigh what was found; None without a decoder.
+        log_probs: [B, T, L + 1] float32 log-emissions of the encoder, which are searched.
+        corrected: [B, T, L + 1] float32 those of the decoder, which weigh the finalists; None without a decoder.
     """
 
     log_probs: np.ndarray
     corrected: np.ndarray | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """Every stage of decoding B swipes.
+
+    Attributes:
+        readings: what the networks say.
+        hypotheses: the finalists of the beam, [B, W].
+        distances: [B, W, 2] how well the swipe follows each finalist's keys; None where the scoring has no use for it.
+        candidates: for each swipe the best words, best first.
+    """
+
+    readings: Readings
+    hypotheses: Hypotheses
+    distances: np.ndarray | None
+    candidates: list[list[Candidate]]
+
+
+@dataclass(frozen=True, eq=False)
 class Keyboard:
     """Decodes swipes on one layout with one lexicon.
 
     Attributes:
-        method: "decoder" where a decoder has a say in the ranking, else "encoder".
-        layout, lexicon, encoder, decoder, scoring, width: what it was made of.
+        layout, lexicon, encoder: what it is made of.
+        scoring: the constants of search and ranking.
+        width: hypotheses the beam keeps.
+        decoder: the network that corrects the encoder; None where the encoder decodes alone.
+        trie: the lexicon on the layout's letters; built where it is not given.
     """
 
-    def __init__(
-        self,
-        layout: Layout,
-        lexicon: Lexicon,
-        encoder: EncoderRuntime,
-        scoring: Scoring,
-        width: int = 100,
-        decoder: DecoderRuntime | None = None,
-    ) -> None:
-        self.layout = layout
-        self.lexicon = lexicon
-        self.encoder = encoder
-        self.decoder = decoder
-        self.scoring = scoring
-        self.width = width
-        self._columns: np.ndarray | None = None
-        if decoder is not None:
-            check_fit(decoder, layout, encoder)
-            places = np.append(match_keys(layout, decoder.layout), len(layout.keys))  # blank is last in both
-            self._columns = None if (places == np.arange(len(places))).all() else places
+    layout: Layout
+    lexicon: Lexicon
+    encoder: EncoderRuntime
+    scoring: Scoring
+    width: int = 100
+    decoder: DecoderRuntime | None = None
+    trie: Trie = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.decoder is not None and (why := misfit(self.decoder, self.layout, self.encoder)):
+            raise WeightsError(f"no decoder for layout {self.layout.name!r}: {why}; use method 'encoder'")
+        if self.trie is None:
+            object.__setattr__(self, "trie", build_trie(self.lexicon, tuple(self.layout.keys_of)))
+
+    def replace(self, **changes: Any) -> Keyboard:
+        """A variant of this keyboard: ``keyboard.replace(width=50)``. What does not change is shared."""
+        if {"layout", "lexicon"} & set(changes):
+            changes = {"trie": None, **changes}
+        return dataclasses.replace(self, **changes)
 
     @property
     def method(self) -> Method:
-        """Which networks read the swipe."""
+        """Which networks read the swipe: "decoder" where a decoder corrects the encoder, else "encoder"."""
         return "encoder" if self.decoder is None else "decoder"
-
-    @cached_property
-    def trie(self) -> Trie:
-        """The lexicon on this layout's letters."""
-        return build_trie(self.lexicon, tuple(self.layout.keys_of))
 
     def decode(self, points: Points, k: int = 5) -> list[Candidate]:
         """The ``k`` words a swipe most likely means, best first.
@@ -90,124 +105,148 @@ class Keyboard:
             k: how many candidates at the most.
         """
         gesture = as_gesture(points)
-        hypotheses = self.hypotheses(self.read([gesture]))
-        return self.rank(hypotheses, 0, k, self.distances([gesture], hypotheses))
+        hypotheses = self.search(self.read([gesture]))
+        return self.rank(hypotheses, self.measure(gesture, hypotheses), k)
 
     def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
         """Decode many swipes on all cores."""
-        hypotheses = self.hypotheses(self.read(gestures))
-        distances = self.distances(gestures, hypotheses)
-        return [self.rank(hypotheses, row, k, distances) for row in range(len(gestures))]
+        return self.stages(gestures, k).candidates
+
+    def stages(self, gestures: Sequence[Gesture], k: int = 5, readings: Readings | None = None) -> Stages:
+        """Decode many swipes on all cores and return every stage.
+
+        Args:
+            gestures: B swipes.
+            k: candidates of each; 0 leaves out the ranking.
+            readings: what ``read`` returned for these swipes, if the networks have run already.
+        """
+        said = self.read(gestures) if readings is None else readings
+
+        def decode(row: int) -> tuple[Hypotheses, np.ndarray | None, list[Candidate]]:
+            hypotheses = self.search(said, row)
+            distances = self.measure(gestures[row], hypotheses)
+            return hypotheses, distances, self.rank(hypotheses, distances, k)
+
+        rows = map_on_cores(decode, range(len(gestures)))
+        nodes = np.array([one.nodes for one, _, _ in rows], dtype=np.int32).reshape(len(rows), self.width)
+        log_probs = np.array([one.log_probs for one, _, _ in rows], dtype=np.float32).reshape(nodes.shape)
+        measured = [distances for _, distances, _ in rows if distances is not None]
+        return Stages(
+            said, Hypotheses(nodes, log_probs), np.stack(measured) if measured else None, [last for _, _, last in rows]
+        )
 
     def emissions(self, points: Points) -> Emissions:
         """What the encoder saw, key by key, with B = 1."""
         return self.encoder.run(resample_batch([as_gesture(points)]), self.layout.centres)
 
     def read(self, gestures: Sequence[Gesture]) -> Readings:
-        """Run the networks over swipes."""
-        paths = resample_batch(gestures)
-        parts = [self.read_paths(paths[i : i + BATCH]) for i in range(0, len(paths), BATCH)]
-        if len(parts) == 1:
-            return parts[0]
+        """Run the networks over B swipes."""
+        return self.read_paths(resample_batch(gestures))
+
+    def read_paths(self, paths: np.ndarray) -> Readings:
+        """Run the networks over resampled paths, [B, 2, 64], on all cores where there are several."""
+        if len(paths) <= 1:
+            return self._read_batch(paths)
+        size = min(BATCH, -(-len(paths) // CORES))
+        parts = map_on_cores(self._read_batch, [paths[i : i + size] for i in range(0, len(paths), size)])
         corrected = [part.corrected for part in parts if part.corrected is not None]
         log_probs = np.concatenate([part.log_probs for part in parts])
         return Readings(log_probs, np.concatenate(corrected) if corrected else None)
 
-    def read_paths(self, paths: np.ndarray) -> Readings:
-        """Run the networks over resampled paths, [B, 2, 64]."""
-        emissions = self.encoder.run(paths, self.layout.centres)
-        log_probs = self._letter_log_probs(emissions)
-        if self.decoder is None:
-            return Readings(log_probs)
-        return Readings(log_probs, self._letter_log_probs(self.decoder.run(emissions, self._columns)))
+    def search(self, readings: Readings, row: int = 0) -> Hypotheses:
+        """The finalists of one swipe, [W]: the encoder's emissions are searched, the decoder weighs the result.
 
-    def letter_log_probs(self, gestures: Sequence[Gesture]) -> np.ndarray:
-        """The encoder's log-emissions over the layout's distinct letters. Shape: [B, T, L + 1] float32, blank last."""
-        return self.read(gestures).log_probs
-
-    def hypotheses(self, readings: Readings) -> Hypotheses:
-        """Beam search by the encoder, on all cores where there are many swipes; the decoder weighs what was found.
-
-        With a decoder a hypothesis's log-probability is the encoder's and the decoder's, mixed by
-        ``Scoring.decoder_share``. The decoder is trained to tell words apart, and finds fewer of them by itself.
+        The decoder is trained to tell words apart and finds fewer of them by itself.
         """
-        if len(readings.log_probs) == 1:
-            found = search(readings.log_probs[0], self.trie, **self._search_options)
-        else:
-            found = search_batch(readings.log_probs, self.trie, **self._search_options)
-        return self.reweigh(found, readings)
+        return self.weigh(search(readings.log_probs[row], self.trie, self.pruning), readings, row)
 
-    def reweigh(self, found: Hypotheses, readings: Readings) -> Hypotheses:
-        """Hypotheses with the decoder's say; as they are without a decoder."""
+    def weigh(self, hypotheses: Hypotheses, readings: Readings, row: int = 0) -> Hypotheses:
+        """Mix the decoder's log-probabilities into the encoder's, by ``Scoring.decoder_share``. Shape: [W]."""
         if readings.corrected is None:
-            return found
+            return hypotheses
         share = self.scoring.decoder_share
-        judged = word_log_probs(readings.corrected, found.nodes, self.trie)
-        mixed = ((1 - share) * found.log_probs + share * judged).astype(np.float32)
-        return Hypotheses(found.nodes, np.where(found.nodes >= 0, mixed, found.log_probs))
+        corrected = word_log_probs(readings.corrected[row], hypotheses.nodes, self.trie)
+        mixed = ((1 - share) * hypotheses.log_probs + share * corrected).astype(np.float32)
+        return Hypotheses(hypotheses.nodes, np.where(hypotheses.nodes >= 0, mixed, hypotheses.log_probs))
+
+    def measure(self, gesture: Gesture, hypotheses: Hypotheses) -> np.ndarray | None:
+        """How well one swipe follows each finalist's keys, where the scoring asks for it. Shape: [W, 2]."""
+        if not self.scoring.geometric:
+            return None
+        trace = self.ruler.trace(gesture.x, gesture.y, gesture.t)
+        return distances(trace, hypotheses.nodes, self.trie, self.ruler)
+
+    def rank(self, hypotheses: Hypotheses, distances: np.ndarray | None = None, k: int = 5) -> list[Candidate]:
+        """The best ``k`` words among the finalists of one swipe, by ``Scoring``.
+
+        Args:
+            hypotheses: the finalists, [W].
+            distances: [W, 2] from ``measure``.
+            k: how many words at the most.
+        """
+        if k <= 0:
+            return []
+        owners, words = self.trie.words_at(hypotheses.nodes)  # [F] each, a row for every surface form
+        frequencies = self.lexicon.frequencies[words]
+        log_probs = hypotheses.log_probs.astype(np.float64)[owners]
+        lengths = self.trie.depths[hypotheses.nodes[owners]]
+        far = None if distances is None else distances.astype(np.float64)[owners]
+        scores = score_words(log_probs, lengths, frequencies, self.scoring, far)
+        shares = softmax(scores, self.scoring.temperature)
+        # Below the frequency floor the byte still decides between equal scores, then the order of the beam.
+        best = np.lexsort((-frequencies.astype(np.int64), -scores))[:k]
+        return [
+            Candidate(word, score, log_prob, share, word.translate(self._typing), byte)
+            for word, score, log_prob, share, byte in zip(
+                [self.lexicon.words[index] for index in words[best].tolist()],
+                scores[best].tolist(),
+                log_probs[best].tolist(),
+                shares[best].tolist(),
+                frequencies[best].tolist(),
+                strict=True,
+            )
+        ]
 
     def literal(self, log_probs: np.ndarray) -> list[str]:
         """The letters read without a lexicon, greedily. Shape: log_probs [B, T, L + 1] -> B strings."""
         return ["".join(self.trie.letters[label] for label in labels) for labels in greedy(log_probs)]
 
-    def distances(self, gestures: Sequence[Gesture], hypotheses: Hypotheses) -> np.ndarray | None:
-        """How well the swipes follow each hypothesis's keys, where the scoring asks for it. Shape: [B, W, 2]."""
-        if not self.scoring.geometric:
-            return None
-        traces = np.stack([self.ruler.trace(gesture.x, gesture.y, gesture.t) for gesture in gestures])
-        return distances(traces, hypotheses.nodes, self.trie, self.ruler)
-
-    def rank(self, hypotheses: Hypotheses, row: int, k: int, distances: np.ndarray | None = None) -> list[Candidate]:
-        """The best ``k`` words among the hypotheses of one swipe, by ``Scoring``.
-
-        Args:
-            hypotheses: the beams of B swipes.
-            row: which of them.
-            k: how many words at the most.
-            distances: [B, W, 2] from ``distances``.
-        """
-        nodes = np.ascontiguousarray(hypotheses.nodes[row], dtype=np.int32)
-        log_probs = np.ascontiguousarray(hypotheses.log_probs[row], dtype=np.float32)
-        far = np.zeros((len(nodes), 2)) if distances is None else distances[row]
-        far = np.ascontiguousarray(far, dtype=np.float32)
-        room = len(nodes) * self.trie.most_forms
-        scores, places = np.empty(room), np.empty((2, room), np.int32)
-        k = min(max(k, 0), room)
-        numbers, found, count = np.empty((3, k)), np.empty((2, k), np.int32), np.zeros(1, np.int64)
-        RANK.call(
-            address(nodes), address(log_probs), address(far), len(nodes), *self.trie.ending_addresses, len(self.trie),
-            *self._word_addresses, len(self.trie.words), address(scores), *map(address, places), room,
-            self.scoring.temperature, *self.scoring.ranking, address(numbers), address(found), k, address(count),
-        )  # fmt: skip
-        surfaces = [self.lexicon.words[word] for word in found[0, : count[0]].tolist()]
-        return [
-            Candidate(surface, score, log_prob, share, surface.translate(self._typing), byte)
-            for surface, score, log_prob, share, byte in zip(
-                surfaces, *numbers[:, : count[0]].tolist(), found[1, : count[0]].tolist(), strict=True
-            )
-        ]
-
-    @cached_property
-    def _word_addresses(self) -> tuple[int, int]:
-        """Where the trie's words and the lexicon's bytes are."""
-        words, bytes_ = self.trie.words, self.lexicon.frequencies
-        if words.dtype != np.int32 or bytes_.dtype != np.uint8 or not bytes_.flags.c_contiguous:
-            raise LexiconError(f"lexicon {self.lexicon.name}: frequencies must be bytes, got {bytes_.dtype}")
-        return address(words), address(bytes_)
-
     @cached_property
     def ruler(self) -> Ruler:
-        """The layout, measured for ``distances``."""
-        half_sizes = np.array([(key.rx, key.ry) for key in self.layout.keys])
-        return Ruler.of(self.layout.centres, half_sizes, list(self.layout.keys_of.values()))
+        """The layout's keys in key widths."""
+        return Ruler.of(self.layout)
+
+    @cached_property
+    def pruning(self) -> Pruning:
+        """The constants of the search."""
+        constants = self.scoring
+        return Pruning(
+            exponent=constants.pruning_exponent,
+            bonus=constants.pruning_bonus,
+            frequency=constants.pruning_frequency,
+            floor=constants.pruning_floor,
+            width=self.width,
+        )
+
+    @cached_property
+    def decoder_columns(self) -> np.ndarray | None:
+        """[K + 1] for each class of the decoder, its column in the emissions; None where the order is the same."""
+        if self.decoder is None:
+            return None
+        columns = np.append(match_keys(self.layout, self.decoder.layout), len(self.layout.keys))  # blank is last
+        return None if (columns == np.arange(len(columns))).all() else columns
 
     @cached_property
     def _typing(self) -> Typing:
         return Typing(frozenset(self.layout.letters))
 
-    @property
-    def _search_options(self) -> dict[str, Any]:
-        return {"width": self.width, **self.scoring.pruning}
+    def _read_batch(self, paths: np.ndarray) -> Readings:
+        """Run the networks once. Shape: [B, 2, 64]."""
+        emissions = self.encoder.run(paths, self.layout.centres)
+        log_probs = self._letter_log_probs(emissions)
+        if self.decoder is None:
+            return Readings(log_probs)
+        return Readings(log_probs, self._letter_log_probs(self.decoder.run(emissions, self.decoder_columns)))
 
     def _letter_log_probs(self, emissions: Emissions) -> np.ndarray:
         """Add up the keys of each letter. Shape: [B, T, K + 1] -> [B, T, L + 1]."""
@@ -225,33 +264,41 @@ def load(
     *,
     lexicon: str | Path | Mapping[str, float] | Lexicon | None = None,
     scoring: str | Path | Mapping[str, Any] | Scoring = "auto",
-    weights: str | Path = "encoder",
-    decoder: str | Path = "decoder",
-    method: Method | None = None,
+    weights: str | Path | EncoderRuntime = "encoder",
+    decoder: str | Path | DecoderRuntime = "decoder",
+    method: Method = "auto",
     width: int = 100,
     threads: int = 1,
 ) -> Keyboard:
-    """Make a keyboard.
+    """Make a keyboard; the only place that binds layout, words, networks and constants together.
 
     Args:
         layout: a built-in name, a JSON file, or a Layout.
         language: a language code; by default the layout's own.
         lexicon: a word list instead of the language's: a file, a mapping of counts, or a Lexicon.
         scoring: "auto" (the constants packaged for language and method), a name, a file, or a Scoring.
-        weights: a packaged encoder or an ``.onnx`` file.
-        decoder: a packaged decoder or an ``.onnx`` file.
-        method: "encoder"; "decoder", an error on layouts that the decoder was not made for; by default the decoder
-            where it fits layout and language, else the encoder. ``Keyboard.method`` says which.
+        weights: a packaged encoder, an ``.onnx`` file, or an encoder that is loaded.
+        decoder: a packaged decoder, an ``.onnx`` file, or a decoder that is loaded.
+        method: "encoder"; "decoder", an error on layouts that the decoder was not made for; "auto", the decoder where
+            it fits layout and language, else the encoder. ``Keyboard.method`` says which.
         width: hypotheses the beam keeps.
         threads: threads of the networks.
 
     >>> import glissando
     >>> keyboard = glissando.load("qwerty", language="en")  # doctest: +SKIP
     """
-    found = load_layout(layout)
-    words = load_lexicon(lexicon if lexicon is not None else language or found.language or "en")
-    encoder = EncoderRuntime(load_weights(weights), threads=threads)
-    spoken = language or words.language
-    chosen = choose_decoder(found, spoken, encoder, method, decoder, threads)
-    constants = load_scoring(scoring, spoken, "encoder" if chosen is None else "decoder")
-    return Keyboard(found, words, encoder, constants, width, chosen)
+    if method not in METHODS:
+        raise WeightsError(f"no method {method!r}; choose one of {', '.join(METHODS)}")
+    layout = load_layout(layout)
+    lexicon = load_lexicon(lexicon if lexicon is not None else language or layout.language or "en")
+    language = language or lexicon.language
+    encoder = weights if isinstance(weights, EncoderRuntime) else EncoderRuntime(load_weights(weights), threads=threads)
+    corrector = None
+    if method != "encoder":
+        corrector = (
+            decoder if isinstance(decoder, DecoderRuntime) else DecoderRuntime(load_weights(decoder), threads=threads)
+        )
+        if method == "auto" and not corrector.suits(layout, encoder, language):
+            corrector = None
+    constants = load_scoring(scoring, language, "encoder" if corrector is None else "decoder")
+    return Keyboard(layout, lexicon, encoder, constants, width, corrector)

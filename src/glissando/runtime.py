@@ -17,6 +17,9 @@ INPUTS = {"features": (2, 64), "layout_keys": (64, 2), "layout_mask": (64,)}
 OUTPUTS = ("log_emissions", "coefficients", "gate")
 CORRECTED = ("log_probs",)
 
+# How far a key may lie from where the decoder knows it, as a fraction of the letter area along either side.
+SAME_KEY = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
@@ -84,6 +87,11 @@ class DecoderRuntime:
         takes = ((self.frames, len(self.layout.keys) + 1), (self.frames, coefficients), (self.frames,))
         _check_graph(weights.name, "decoder", self.session, dict(zip(OUTPUTS, takes, strict=True)), CORRECTED)
 
+    def suits(self, layout: Layout, encoder: EncoderRuntime, language: str) -> bool:
+        """Whether it was made for a layout, an encoder and a language ("" where it is not known)."""
+        spoken = not language or not self.language or language == self.language
+        return spoken and not misfit(self, layout, encoder)
+
     def run(self, emissions: Emissions, columns: np.ndarray | None = None) -> Emissions:
         """Correct emissions; field and gate stay the encoder's.
 
@@ -101,6 +109,40 @@ class DecoderRuntime:
         (found,) = self.session.run(CORRECTED, feed)
         corrected = found if columns is None else found.take(columns.argsort(), axis=-1)
         return Emissions(corrected, emissions.coefficients, emissions.gate)
+
+
+def match_keys(layout: Layout, known: Layout) -> np.ndarray:
+    """Where a decoder's keys are on another layout, if the two are the same keyboard.
+
+    They are where they have the same letters, one key each, at most ``SAME_KEY`` apart in x and in y. Coordinates are
+    fractions of the letter area, so its size and shape do not matter.
+
+    Args:
+        layout: the layout with K keys.
+        known: the decoder's.
+
+    Returns:
+        [K] for every key of ``known`` the index of that key on ``layout``; empty where they are not the same.
+    """
+    if len(layout.keys) != len(known.keys) or set(layout.letters) != set(known.letters):
+        return np.empty(0, dtype=np.int64)
+    # As many keys as letters on either, or the gap below compares a letter's first key alone.
+    if len(set(known.letters)) != len(known.letters):
+        return np.empty(0, dtype=np.int64)
+    places = np.array([layout.keys_of[letter][0] for letter in known.letters])
+    gaps = np.abs(layout.centres[places] - known.centres)
+    return places if gaps.max() <= SAME_KEY + 1e-6 else np.empty(0, dtype=np.int64)
+
+
+def misfit(decoder: DecoderRuntime, layout: Layout, encoder: EncoderRuntime) -> str:
+    """Why a decoder cannot correct an encoder's emissions on a layout; empty where it can."""
+    if not len(match_keys(layout, decoder.layout)):
+        return f"the decoder belongs to the letters of layout {decoder.layout.name!r} at their places"
+    if decoder.encoder not in (None, encoder.weights.card.get("sha256")):
+        return f"the decoder belongs to the encoder {decoder.encoder[:12]}..., not to {encoder.weights.name}"
+    if decoder.frames != encoder.frames:
+        return f"the decoder takes {decoder.frames} frames, the encoder gives {encoder.frames}"
+    return ""
 
 
 @lru_cache(maxsize=8)

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,6 @@ from typing import Any
 import numpy as np
 
 from glissando.errors import ScoringError
-from glissando.native import address
-from glissando.scoring_kernel import SCORE
-
-PRUNING = ("pruning_exponent", "pruning_bonus", "pruning_frequency", "pruning_floor")  # what a search depends on
 
 
 @dataclass(frozen=True)
@@ -103,19 +98,6 @@ class Scoring:
         """Whether the ranking needs the distances of geometry.py."""
         return bool(self.location_weight or self.shape_weight)
 
-    @cached_property
-    def pruning(self) -> dict[str, float]:
-        """The constants of the search, by the names that ``beam.search`` takes them by."""
-        return {name: getattr(self, name) for name in PRUNING}
-
-    @property
-    def ranking(self) -> tuple[float, ...]:
-        """The constants of the ranking, in the order that scoring_kernel.py takes them."""
-        return (
-            self.length_exponent, self.frequency_weight, self.frequency_floor, self.length_bonus, self.location_weight,
-            self.shape_weight,
-        )  # fmt: skip
-
     def to_dict(self) -> dict[str, float]:
         """The JSON form that ``from_dict`` reads."""
         return asdict(self)
@@ -166,14 +148,8 @@ def read_constants(path: Path) -> Any:
         raise ScoringError(f"scoring {path} is not JSON: {error}") from None
 
 
-def score_words(
-    log_prob: np.ndarray,
-    length: np.ndarray,
-    frequency: np.ndarray,
-    scoring: Scoring,
-    distances: np.ndarray | None = None,
-) -> np.ndarray:
-    """Score any number of words, as ``Scoring`` says.
+def score_words(log_prob: Any, length: Any, frequency: Any, scoring: Scoring, distances: Any = None) -> Any:
+    """Score any number of words (eq. 3 and two distances); all arguments are numpy arrays, or all torch tensors.
 
     Args:
         log_prob: [...] log-probability of each word's letters, minus the CTC cost.
@@ -183,13 +159,16 @@ def score_words(
         distances: [..., 2] location and shape of each word, where the constants ask for them.
 
     Returns:
-        [...] float64 scores, higher is better.
+        [...] scores, higher is better.
     """
-    far = np.zeros((*np.shape(log_prob), 2)) if distances is None else distances
-    columns = [np.ascontiguousarray(column, dtype=np.float64) for column in (log_prob, length, frequency, far)]
-    scores = np.empty(np.shape(log_prob))
-    SCORE.call(*map(address, columns), address(scores), scores.size, *scoring.ranking)
-    return scores
+    score = (
+        log_prob / length.clip(1) ** scoring.length_exponent
+        + scoring.frequency_weight * frequency.clip(scoring.frequency_floor)
+        + scoring.length_bonus * length
+    )
+    if distances is None:
+        return score
+    return score - scoring.location_weight * distances[..., 0] - scoring.shape_weight * distances[..., 1]
 
 
 def softmax(scores: Sequence[float] | np.ndarray, temperature: float = 1.0) -> np.ndarray:

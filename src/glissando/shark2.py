@@ -21,9 +21,7 @@ miss by a share of the key they aim at.
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -31,15 +29,13 @@ from typing import Any
 import numpy as np
 
 from glissando.errors import LexiconError, ScoringError
-from glissando.geometry import Ruler
-from glissando.gesture import Gesture, as_gesture
+from glissando.geometry import Ruler, WalkCosts
+from glissando.gesture import Points, as_gesture
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon
 from glissando.scoring import Candidate, Scoring, read_constants, softmax
-from glissando.templates import Templates, match_locations, match_shapes, template_shapes
-from glissando.walk import Weights, cost_tables
-
-Points = Gesture | Iterable[Sequence[float]] | np.ndarray
+from glissando.templates import Templates, Weights, cost_tables, match_locations, match_shapes, template_shapes
+from glissando.threads import map_on_cores
 
 
 @dataclass(frozen=True)
@@ -150,10 +146,8 @@ class Shark2:
         self.lexicon = lexicon
         self.constants = constants or Shark2Constants()
         self._weights = Weights(*(float(getattr(self.constants, name)) for name in Weights._fields))
-        half_sizes = np.array([(key.rx, key.ry) for key in layout.keys])
-        groups = list(layout.keys_of.values())
-        height, bias = self.constants.row_height, self.constants.touch_bias
-        self._ruler = Ruler.of(layout.centres, half_sizes, groups, height, bias)
+        self._costs = WalkCosts(*(float(getattr(self.constants, name)) for name in WalkCosts._fields))
+        self._ruler = Ruler.of(layout, self.constants.row_height, self.constants.touch_bias)
         self._forms = self._group_words()
         self.spellings = tuple(self._forms)
         self.frequencies = lexicon.frequencies[[words[0] for words in self._forms.values()]]
@@ -175,7 +169,7 @@ class Shark2:
         """The terms of the score for the templates that survive pruning, in no order."""
         gesture = as_gesture(points)
         path = self._ruler.trace(gesture.x, gesture.y, gesture.t, self.constants.points)
-        visits, strays = cost_tables(path, self._templates.keys, self._templates.key_starts, self._weights)
+        visits, strays = cost_tables(path, self._templates.keys, self._templates.key_starts, self._costs)
         found, partial, bound = match_shapes(path, visits, self._templates, self._weights)
         if len(found) > self.constants.shortlist:
             best = np.argpartition(-bound, self.constants.shortlist)[: self.constants.shortlist]
@@ -184,8 +178,7 @@ class Shark2:
 
     def decode_batch(self, gestures: Sequence[Points], k: int = 5) -> list[list[Candidate]]:
         """Decode many swipes on all cores."""
-        with ThreadPoolExecutor(os.cpu_count()) as pool:  # the matching runs outside Python's lock
-            return list(pool.map(lambda gesture: self.decode(gesture, k), gestures))
+        return map_on_cores(lambda gesture: self.decode(gesture, k), gestures)
 
     def _group_words(self) -> dict[str, list[int]]:
         """Word indices by typed letters, each group's most frequent first, ordered by first and last letter."""

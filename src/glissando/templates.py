@@ -1,4 +1,4 @@
-"""The arithmetic of SHARK2 over arrays: shapes, endpoint pruning and matching. It sees no words.
+"""The arithmetic of SHARK2 over arrays: endpoint pruning and matching. It sees no words.
 
 Distances are in key widths. Letters are numbered 0 to A - 1, and a letter may have several keys; the nearest
 counts. n is the number of points of a swipe, S the number of templates.
@@ -10,9 +10,30 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from glissando.native import njit
-from glissando.walk import Weights, gap, letter_distances, walk
+from glissando.geometry import (
+    FAR,
+    WalkCosts,
+    gap,
+    normalise,
+    path_headings,
+    stretch_costs,
+    visit_costs,
+    walk,
+    word_shape,
+)
+
+
+class Weights(NamedTuple):
+    """Those of ``Shark2Constants`` that matching needs; numba reads named tuples, not dataclasses."""
+
+    start_radius: float
+    end_radius: float
+    shape_weight: float
+    location_weight: float
+    start_weight: float
+    end_weight: float
 
 
 class Templates(NamedTuple):
@@ -27,67 +48,6 @@ class Templates(NamedTuple):
     prior: np.ndarray  # [S] float32, the frequency term of the score
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
-    """Points at equal distances along a path; columns after x and y are interpolated alike.
-
-    Shape: [any, 2 or more] -> [count, same] float32.
-    """
-    path = np.empty((count, trace.shape[1]), dtype=np.float32)
-    write_evenly(trace, np.empty(len(trace)), path)
-    return path
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def write_evenly(trace: np.ndarray, along: np.ndarray, path: np.ndarray) -> None:
-    """As ``resample_evenly``, written to ``path``; nothing is allocated.
-
-    Shape: trace [m, 2+], along [m] float64 to work in, path [count, 2+] float32.
-    """
-    last, count = len(trace) - 1, len(path)
-    along[0] = 0.0
-    for i in range(1, last + 1):
-        along[i] = along[i - 1] + gap(trace[i], trace[i - 1])
-    left = 0
-    for i in range(count - 1):
-        target = along[last] * i / (count - 1)
-        while left < last - 1 and along[left + 1] < target:
-            left += 1
-        right = min(left + 1, last)
-        step = along[right] - along[left]
-        share = (target - along[left]) / step if step > 0 else 0.0
-        for column in range(trace.shape[1]):  # one by one: a row at a time would make three arrays
-            path[i, column] = trace[left, column] * (1 - share) + trace[right, column] * share
-    for column in range(trace.shape[1]):
-        path[count - 1, column] = trace[last, column]  # with its time: a finger may rest there
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def normalise(path: np.ndarray) -> np.ndarray:
-    """Centre a path and scale the longer side of its bounding box to 1; a point stays one. Shape: [n, 2+] -> [2 n]."""
-    shape = np.empty(2 * len(path), dtype=np.float32)
-    write_normalised(path, shape)
-    return shape
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def write_normalised(path: np.ndarray, shape: np.ndarray) -> None:
-    """As ``normalise``, written to ``shape``; nothing is allocated. Shape: path [n, 2+], shape [2 n] float32."""
-    n = len(path)
-    size = np.float32(0)
-    for axis in range(2):
-        low, high, total = path[0, axis], path[0, axis], np.float32(0)
-        for i in range(n):
-            low, high = min(low, path[i, axis]), max(high, path[i, axis])
-            total += path[i, axis]
-        size = max(size, high - low)
-        for i in range(n):
-            shape[axis * n + i] = path[i, axis] - total / n
-    scale = 1 / size if size > 1e-6 else np.float32(0)
-    for i in range(2 * n):
-        shape[i] *= scale
-
-
 @njit(cache=True, nogil=True)
 def template_shapes(
     letters: np.ndarray, starts: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count: int
@@ -99,26 +59,39 @@ def template_shapes(
     return shapes
 
 
-@njit(cache=True, nogil=True)
-def word_shape(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count: int) -> np.ndarray:
-    """A word's polyline, resampled and normalised; of several keys it takes the one nearest to the last taken.
+@njit(cache=True, nogil=True, fastmath=True)
+def cost_tables(
+    path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, costs: WalkCosts
+) -> tuple[np.ndarray, np.ndarray]:
+    """The cost of every letter, and of every stretch between two letters, at every point of a swipe.
 
-    Shape: [m] letters -> [2 * count] float32.
+    Args:
+        path: [n, 3] the swipe at equidistant points, with times.
+        keys: [K, 2] key centres.
+        key_starts: [A + 1] where each letter's keys begin.
+        costs: the constants.
+
+    Returns:
+        visits [A, n] from ``visit_costs``; strays [A, A, n] from ``stretch_costs``.
     """
-    line = np.empty((len(word), 2), dtype=np.float32)
-    write_polyline(word, keys, key_starts, line)
-    return normalise(resample_evenly(line, count))
+    size = len(key_starts) - 1
+    strays = np.empty((size, size, len(path)), dtype=np.float32)
+    headings = path_headings(path)
+    for a in range(size):
+        starts = keys[key_starts[a] : key_starts[a + 1]]
+        for b in range(size):
+            stretch_costs(path, headings, starts, keys[key_starts[b] : key_starts[b + 1]], costs, strays[a, b])
+    return visit_costs(path, keys, key_starts, costs), strays
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def write_polyline(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, line: np.ndarray) -> None:
-    """Write the keys a word passes; nothing is allocated. Shape: word [m], line [m, 2] float32."""
-    for i in range(len(word)):
-        key = key_starts[word[i]]
-        for other in range(key + 1, key_starts[word[i] + 1]):
-            if i > 0 and gap(keys[other], line[i - 1]) < gap(keys[key], line[i - 1]):
-                key = other
-        line[i, 0], line[i, 1] = keys[key, 0], keys[key, 1]
+@njit(cache=True, nogil=True, fastmath=True)
+def letter_distances(point: np.ndarray, keys: np.ndarray, key_starts: np.ndarray) -> np.ndarray:
+    """Distance from a point to each letter's nearest key. Shape: [2+], [K, 2], [A + 1] -> [A] float32."""
+    distance = np.full(len(key_starts) - 1, FAR, dtype=np.float32)
+    for letter in range(len(distance)):
+        for key in range(key_starts[letter], key_starts[letter + 1]):
+            distance[letter] = min(distance[letter], gap(point, keys[key]))
+    return distance
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -7,20 +7,23 @@ finds them. Words that are typed alike ("its", "it's") end at the same node.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numba import njit
 
 from glissando.errors import LexiconError
 from glissando.files import cache_directory, load_arrays, save_arrays
 from glissando.lexicon import Lexicon
-from glissando.native import address, njit
 
 MAX_DEPTH = 255  # depths are stored as bytes
 MAX_NODES = 1 << 23  # of edges; a million words have half as many
+ARRAYS = {  # the arrays of a trie; compiled code relies on their types
+    "children": np.int32, "labels": np.uint8, "depths": np.uint8, "parents": np.int32, "endings": np.int32,
+    "words": np.int32, "best": np.uint8,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +50,14 @@ class Trie:
     words: np.ndarray
     best: np.ndarray
 
+    def __post_init__(self) -> None:
+        for name, kind in ARRAYS.items():
+            array = getattr(self, name)
+            if array.dtype != kind or not array.flags.c_contiguous:
+                raise LexiconError(f"a trie's {name} must be contiguous {kind.__name__}, got {array.dtype}")
+
     def __len__(self) -> int:
         return len(self.labels)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes the arrays take."""
-        arrays = (self.children, self.labels, self.depths, self.parents, self.endings, self.words, self.best)
-        return sum(array.nbytes for array in arrays)
 
     @cached_property
     def edges(self) -> np.ndarray:
@@ -69,33 +72,21 @@ class Trie:
         edges[:-1] |= self.labels
         return edges
 
-    @cached_property
-    def search_addresses(self) -> tuple[int, ...]:
-        """Where edges and best are, for the compiled search."""
-        return address(self.edges), *self._addresses({"best": np.uint8})
+    def words_at(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All words that end at some nodes; -1 is no node.
 
-    @cached_property
-    def ancestry_addresses(self) -> tuple[int, ...]:
-        """Where parents and labels are, for the compiled geometry."""
-        return self._addresses({"parents": np.int32, "labels": np.uint8})
+        Args:
+            nodes: [W].
 
-    @cached_property
-    def ending_addresses(self) -> tuple[int, ...]:
-        """Where endings and depths are, for the compiled ranking."""
-        return self._addresses({"endings": np.int32, "depths": np.uint8})
-
-    @cached_property
-    def most_forms(self) -> int:
-        """Words that end at one node, at the most."""
-        return int(np.diff(self.endings).max())
-
-    def _addresses(self, kinds: Mapping[str, type[np.generic]]) -> tuple[int, ...]:
-        """Where some arrays are, checked: compiled code would read anything."""
-        for name, kind in kinds.items():
-            array = getattr(self, name)
-            if array.dtype != kind or not array.flags.c_contiguous:
-                raise LexiconError(f"a trie's {name} must be contiguous {kind.__name__}, got {array.dtype}")
-        return tuple(address(getattr(self, name)) for name in kinds)
+        Returns:
+            owners: [F] for each word the index of its node among the W.
+            words: [F] its index in the lexicon.
+        """
+        starts, ends = self.endings[nodes], self.endings[nodes + 1]
+        counts = np.where(nodes >= 0, ends - starts, 0)
+        owners = np.repeat(np.arange(len(nodes)), counts)
+        first = np.cumsum(counts) - counts  # [W] where each node's words begin among the F
+        return owners, self.words[np.arange(len(owners)) + (starts - first)[owners]]
 
     def find(self, typed: str) -> int:
         """The node that a string of letters leads to, or -1."""

@@ -10,7 +10,7 @@ from glissando.figures.field import draw_fields, look
 from glissando.layout import load_layout
 from glissando.runtime import EncoderRuntime
 from glissando.synth import swipe
-from glissando.web.explain import field_logits
+from glissando.explain import field_logits
 from glissando.weights import load_weights
 
 QWERTY = load_layout("qwerty")

@@ -9,7 +9,7 @@ from glissando.lexicon import Lexicon
 from glissando.runtime import Emissions
 from glissando.scoring import Scoring
 from glissando.synth import swipe
-from glissando.web.explain import _score, explain, field
+from glissando.explain import _score, explain, field
 
 
 def log_probs(frames):

@@ -138,12 +138,12 @@ def _method(name: str) -> Any:
 def _decode_lines(file: str, layout: str | None, options: EvaluationOptions, k: int) -> Iterator[list[Any]]:
     """Candidates for every line of a file, a decoder made for each layout that occurs."""
     from glissando.corpus.layouts import LayoutShelf
-    from glissando.evaluation.evaluate import Decoder, make_decoder
+    from glissando.evaluation.evaluate import AnyKeyboard, make_decoder
     from glissando.layout import load_layout
 
     shelf = LayoutShelf(options.layouts)
     default = shelf.get(layout or "qwerty") or load_layout(layout or "qwerty")
-    decoders: dict[str, Decoder] = {}
+    decoders: dict[str, AnyKeyboard] = {}
     for gesture, name in _read_gestures(file, shelf):
         if name not in decoders:
             decoders[name], _ = make_decoder(shelf[name] if name else default, [], options)

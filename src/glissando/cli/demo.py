@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from glissando.evaluation.evaluate import Decoder
     from glissando.gesture import Gesture
+    from glissando.keyboard import Keyboard
 
 # (layout, language, words); the five-row layout is one the encoder was never trained on.
 SCENES = (
@@ -38,20 +38,18 @@ def demo(
     """
     import numpy as np
 
-    from glissando.evaluation.evaluate import EvaluationOptions, make_decoder
-    from glissando.layout import load_layout
+    from glissando.keyboard import load
     from glissando.synth import swipe
 
     scenes = ((layout, language, tuple(words)),) if words else SCENES
     rng = np.random.default_rng(seed)
     for name, code, chosen in scenes:
-        keyboard = load_layout(name)
-        decoder, _ = make_decoder(keyboard, [], EvaluationOptions(language=code or keyboard.language or "en"))
+        keyboard = load(name, code)
         for word in chosen:
-            _show(decoder, word, swipe(word, keyboard, rng))
+            _show(keyboard, word, swipe(word, keyboard.layout, rng))
 
 
-def _show(decoder: Decoder, word: str, gesture: Gesture) -> None:
+def _show(keyboard: Keyboard, word: str, gesture: Gesture) -> None:
     """One swipe with its candidates below."""
     from rich.console import Console
     from rich.markup import escape
@@ -61,10 +59,10 @@ def _show(decoder: Decoder, word: str, gesture: Gesture) -> None:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     console = Console(highlight=False)
     console.print(
-        f"\n[bold]{escape(word)}[/bold] on {escape(decoder.layout.name)}, {gesture.duration:.0f} ms of finger"
+        f"\n[bold]{escape(word)}[/bold] on {escape(keyboard.layout.name)}, {gesture.duration:.0f} ms of finger"
     )
-    print(text_swipe(decoder.layout, gesture, width=64, colour=colour))
-    for place, candidate in enumerate(decoder.decode(gesture, k=4), 1):
+    print(text_swipe(keyboard.layout, gesture, width=64, colour=colour))
+    for place, candidate in enumerate(keyboard.decode(gesture, k=4), 1):
         style = "bold green" if place == 1 else "dim"
         share = "█" * round(24 * candidate.probability)
         console.print(

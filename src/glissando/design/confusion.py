@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glissando.alignment import word_costs
-from glissando.beam import Hypotheses
+from glissando.ctc import word_costs
 from glissando.design.words import RunningText
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
@@ -74,20 +73,14 @@ def confusions(keyboard: Keyboard, text: RunningText, gestures: list[Gesture], c
         part = slice(start, min(start + CHUNK, len(words)))
         readings = keyboard.read(gestures[part])
         costs[part] = word_costs(readings.log_probs, labels[part])
-        hypotheses = keyboard.hypotheses(readings)
-        for meant, chances in enumerate(_chances(keyboard, gestures[part], hypotheses), start):
+        ranked = keyboard.stages(gestures[part], DEPTH, readings).candidates
+        for meant, candidates in enumerate(ranked, start):
+            chances = {one.word: one.probability for one in candidates}
             if len(set(labels[meant])) > 1:
                 others = {place[word]: chance for word, chance in chances.items() if place[word] != meant}
                 mistaken |= {(meant, other): chance for other, chance in others.items()}
     total = 10_000 * sum(shares[meant] * chance for (meant, _), chance in mistaken.items())
     return Confusion(float(shares @ costs), float(total), _pairs(words, shares, mistaken, count))
-
-
-def _chances(keyboard: Keyboard, gestures: list[Gesture], hypotheses: Hypotheses) -> list[dict[str, float]]:
-    """For each swipe the words it may be read as, with their probability."""
-    distances = keyboard.distances(gestures, hypotheses)
-    ranked = (keyboard.rank(hypotheses, row, DEPTH, distances) for row in range(len(gestures)))
-    return [{one.word: one.probability for one in candidates} for candidates in ranked]
 
 
 def _pairs(

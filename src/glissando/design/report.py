@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from glissando.alignment import align
+from glissando.ctc import align
 from glissando.design.colinear import Colinearity, colinear_trigrams
 from glissando.design.confusion import Confusion, confusions
 from glissando.design.travel import Travel, travel
@@ -139,7 +139,7 @@ def letter_confidences(keyboard: Keyboard, word: str, width_mm: float = WIDTH_MM
     alphabet = tuple(keyboard.layout.keys_of)
     letters = typed_letters(word, frozenset(alphabet))
     labels = [alphabet.index(letter) for letter in letters]
-    log_probs = keyboard.letter_log_probs([swipe(word, keyboard.layout, width_mm=width_mm)])[0]
+    log_probs = keyboard.read([swipe(word, keyboard.layout, width_mm=width_mm)]).log_probs[0]
     frames = list(align(log_probs, labels).frames)
     confidence = np.exp(log_probs[frames, labels]).tolist()
     return tuple(Letter(*one) for one in zip(letters, frames, confidence, strict=True))

@@ -83,7 +83,7 @@ def benchmark(
     """
     letters = frozenset(keyboard.layout.letters)
     targets = ["".join(typed_letters(word, letters)) for word in words]
-    log_probs = keyboard.letter_log_probs(gestures)
+    log_probs = keyboard.read(gestures).log_probs
     rivals = _rivals(keyboard)
     spent: dict[str, list[float]] = {}
     hits = dict.fromkeys(["search", *rivals], 0)
@@ -91,9 +91,9 @@ def benchmark(
         gesture, emissions = gestures[i % len(gestures)], log_probs[i % len(gestures)]
         paths = _timed(spent, "resample", resample_batch, [gesture])
         _timed(spent, "encoder", keyboard.encoder.run, paths, keyboard.layout.centres)
-        found = _timed(spent, "search", search, emissions, keyboard.trie, **keyboard._search_options)
-        far = _timed(spent, "geometry", keyboard.distances, [gesture], found)
-        _timed(spent, "rank", keyboard.rank, found, 0, 5, far)
+        found = _timed(spent, "search", search, emissions, keyboard.trie, keyboard.pruning)
+        far = _timed(spent, "geometry", keyboard.measure, gesture, found)
+        _timed(spent, "rank", keyboard.rank, found, far)
         _timed(spent, "end_to_end", keyboard.decode, gesture)
         spelled = {name: _timed(spent, name, rival.decode, emissions) for name, rival in rivals.items()}
         if i < 0:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,43 +15,22 @@ from glissando.corpus.filters import measured
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.lines import LineError, read_objects
 from glissando.corpus.records import Swipe, swipe_from_dict
-from glissando.decoders import choose_decoder
 from glissando.errors import CorpusError
 from glissando.evaluation.metrics import Metrics, Outcome, summarise
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, Points
+from glissando.keyboard import Keyboard, load
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon, load_lexicon, typed_letters
-from glissando.runtime import EncoderRuntime
-from glissando.scoring import Candidate, Scoring, load_scoring
+from glissando.scoring import Candidate, Scoring
 from glissando.shark2 import Shark2, load_shark2
-from glissando.weights import load_weights
 
 Method = Literal["auto", "encoder", "decoder", "shark2"]
 METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "shark2")
 
+AnyKeyboard = Keyboard | Shark2
+
 CHUNK = 256  # swipes decoded between two signs of progress
 TIMED = 100  # swipes per layout decoded one at a time for the latency
-
-
-class Decoder(Protocol):
-    """What Keyboard and Shark2 have in common."""
-
-    layout: Layout
-    lexicon: Lexicon
-
-    @property
-    def method(self) -> str:
-        """How it decodes."""
-        ...
-
-    def decode(self, points: Points, k: int = 5) -> list[Candidate]:
-        """The best candidates for one swipe."""
-        ...
-
-    def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
-        """The best candidates for many."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -158,27 +137,28 @@ def with_aspect(layout: Layout, swipes: Sequence[Swipe]) -> Layout:
     return replace(layout, aspect=float(np.median(aspects))) if aspects else layout
 
 
-def make_decoder(layout: Layout, targets: Sequence[str], options: EvaluationOptions) -> tuple[Decoder, frozenset[str]]:
+def make_decoder(
+    layout: Layout, targets: Sequence[str], options: EvaluationOptions
+) -> tuple[AnyKeyboard, frozenset[str]]:
     """A decoder for a layout, and the spellings its lexicon knew before any target was added."""
     lexicon = load_lexicon(
         options.lexicon if options.lexicon is not None else options.language or layout.language or "en"
     )
     letters = frozenset(layout.letters)
     known = frozenset(lexicon.spell(letters))
-    language = options.language or lexicon.language
     if options.add_targets:
         lexicon = lexicon.with_words(word for word in targets if "".join(typed_letters(word, letters)) not in known)
     if options.method == "shark2":
         return Shark2(layout, lexicon, load_shark2(options.scoring)), known
-    encoder = EncoderRuntime(load_weights(options.weights))
-    method = None if options.method == "auto" else options.method
-    chosen = choose_decoder(layout, language, encoder, method, options.decoder)
-    scoring = load_scoring(options.scoring, language, "encoder" if chosen is None else "decoder")
-    return Keyboard(layout, lexicon, encoder, scoring, options.beam, chosen), known
+    keyboard = load(
+        layout, options.language, lexicon=lexicon, scoring=options.scoring, weights=options.weights,
+        decoder=options.decoder, method=options.method, width=options.beam,
+    )  # fmt: skip
+    return keyboard, known
 
 
 def decode_swipes(
-    decoder: Decoder,
+    decoder: AnyKeyboard,
     swipes: Sequence[Swipe],
     known: frozenset[str],
     depth: int,
@@ -200,7 +180,7 @@ def decode_swipes(
     return outcomes
 
 
-def time_decoding(decoder: Decoder, gestures: Sequence[Gesture]) -> list[float]:
+def time_decoding(decoder: AnyKeyboard, gestures: Sequence[Gesture]) -> list[float]:
     """Milliseconds per swipe, each decoded alone after a first one that does not count."""
     decoder.decode(gestures[0])
     spent = []
@@ -212,16 +192,13 @@ def time_decoding(decoder: Decoder, gestures: Sequence[Gesture]) -> list[float]:
 
 
 def _decode_chunk(
-    decoder: Decoder, gestures: Sequence[Gesture], depth: int
+    decoder: AnyKeyboard, gestures: Sequence[Gesture], depth: int
 ) -> tuple[list[list[Candidate]], Sequence[str | None]]:
     """Candidates, best first, and the letters read without a lexicon."""
     if isinstance(decoder, Keyboard):
-        readings = decoder.read(gestures)
-        hypotheses = decoder.hypotheses(readings)
         # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
-        distances = decoder.distances(gestures, hypotheses)
-        candidates = [decoder.rank(hypotheses, row, 4 * depth, distances) for row in range(len(gestures))]
-        return candidates, decoder.literal(readings.log_probs)
+        stages = decoder.stages(gestures, 4 * depth)
+        return stages.candidates, decoder.literal(stages.readings.log_probs)
     return decoder.decode_batch(gestures, k=depth), [None] * len(gestures)
 
 

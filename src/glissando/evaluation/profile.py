@@ -217,7 +217,7 @@ def _steps(keyboard: Keyboard, gestures: Sequence[Gesture]) -> dict[str, Callabl
     if keyboard.decoder is not None:
         session = keyboard.decoder.session
         emissions = plain.encoder.run(resample_batch(gestures[:1]), plain.layout.centres)
-        columns = slice(None) if keyboard._columns is None else keyboard._columns
+        columns = slice(None) if keyboard.decoder_columns is None else keyboard.decoder_columns
         frames = np.ascontiguousarray(emissions.log_probs[..., columns])
         given = dict(zip(OUTPUTS, (frames, emissions.coefficients, emissions.gate), strict=True))
         calls["decoder"] = lambda run: session.run(CORRECTED, given)
@@ -228,7 +228,7 @@ def _steps(keyboard: Keyboard, gestures: Sequence[Gesture]) -> dict[str, Callabl
 
 def _to_beam(keyboard: Keyboard, gesture: Gesture) -> None:
     """Decode as far as the report's end to end: resample, networks, beam."""
-    search(keyboard.letter_log_probs([gesture])[0], keyboard.trie, **keyboard._search_options)
+    search(keyboard.read([gesture]).log_probs[0], keyboard.trie, keyboard.pruning)
 
 
 def _encoder_feed(encoder: EncoderRuntime, paths: np.ndarray, keys: np.ndarray) -> dict[str, np.ndarray]:
@@ -241,8 +241,4 @@ def _encoder_feed(encoder: EncoderRuntime, paths: np.ndarray, keys: np.ndarray) 
 
 def _with(keyboard: Keyboard, **changes: Any) -> Keyboard:
     """The keyboard with another ``width``, ``lexicon`` or ``decoder``."""
-    kept = {name: getattr(keyboard, name) for name in ("layout", "lexicon", "encoder", "scoring", "width", "decoder")}
-    made = Keyboard(**{**kept, **changes})
-    if "lexicon" not in changes:
-        made.__dict__["trie"] = keyboard.trie  # the same, and it takes a second to build
-    return made
+    return keyboard.replace(**changes)

@@ -51,7 +51,13 @@ class StoredBeams:
 
     def scores(self, scoring: Scoring) -> np.ndarray:
         """Score every hypothesis. Shape: [H] float64."""
-        return score_words(self.log_probs, self.lengths, self.frequencies, scoring, self.distances)
+        return score_words(
+            self.log_probs.astype(np.float64),
+            self.lengths,
+            self.frequencies,
+            scoring,
+            self.distances.astype(np.float64),
+        )
 
     def select(self, swipes: np.ndarray) -> StoredBeams:
         """Only these swipes. Shape: [m] indices or an [n] mask."""

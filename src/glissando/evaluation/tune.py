@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
@@ -84,13 +83,13 @@ class TuningSet:
 
     def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
         """Search every swipe with these pruning constants; ``measured`` adds the distances of geometry.py."""
-        asked = replace(scoring, location_weight=1.0) if measured else scoring  # any weight makes it measure
-        trie = self.keyboard.trie  # built once; the copy keeps it
-        keyboard = copy(self.keyboard)
-        keyboard.scoring = asked
-        found = keyboard.hypotheses(self.readings)
-        distances = keyboard.distances(self.gestures, found) if measured else None
-        return store_beams(found, trie, keyboard.lexicon.frequencies, self.targets, distances)
+        # Any weight makes it measure.
+        asked = replace(scoring, location_weight=1.0 if measured else 0.0, shape_weight=0.0)
+        keyboard = self.keyboard.replace(scoring=asked)
+        stages = keyboard.stages(self.gestures, 0, self.readings)
+        return store_beams(
+            stages.hypotheses, keyboard.trie, keyboard.lexicon.frequencies, self.targets, stages.distances
+        )
 
 
 @dataclass(frozen=True, eq=False)

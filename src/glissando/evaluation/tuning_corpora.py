@@ -15,10 +15,10 @@ import numpy as np
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
-from glissando.evaluation.evaluate import Decoder, EvaluationOptions, make_decoder, read_targets, with_aspect
+from glissando.evaluation.evaluate import AnyKeyboard, EvaluationOptions, make_decoder, read_targets, with_aspect
 from glissando.keyboard import Keyboard
 
-Groups = list[tuple[Decoder, list[Swipe]]]  # of one corpus, one per layout
+Groups = list[tuple[AnyKeyboard, list[Swipe]]]  # of one corpus, one per layout
 
 
 @dataclass(frozen=True)

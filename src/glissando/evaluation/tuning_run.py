@@ -17,7 +17,7 @@ import numpy as np
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
 from glissando.errors import GlissandoError
-from glissando.evaluation.evaluate import Decoder, EvaluationOptions
+from glissando.evaluation.evaluate import AnyKeyboard, EvaluationOptions
 from glissando.evaluation.matched import MatchedSet, as_scoring, match_corpus, search_shark2
 from glissando.evaluation.stored import StoredBeams, tt1mm5
 from glissando.evaluation.study import Found, Objective, Plan, Progress, Space
@@ -39,7 +39,7 @@ from glissando.evaluation.tune import (
 )
 from glissando.evaluation.tuning_corpora import Corpus, Groups, identify, read_corpus
 from glissando.keyboard import Keyboard
-from glissando.scoring import PRUNING, Scoring
+from glissando.scoring import Scoring
 from glissando.shark2 import Shark2, Shark2Constants
 
 STAGES = ("pruning", "scoring", "all")
@@ -164,7 +164,10 @@ def _prune(
         "pruning",
         PRUNING_SPACE,
         options.trials_pruning,
-        {**identity, **_fixed(scoring, PRUNING_SPACE, PRUNING)},
+        {
+            **identity,
+            **_fixed(scoring, PRUNING_SPACE, (*PRUNING_SPACE, "pruning_floor")),
+        },
         options,
     )
     with bar("pruning") as progress:
@@ -209,17 +212,17 @@ def _tune_shark2(
     return {"shark2": after.to_dict()}, [Stage("scoring", plan.name, found, reached)], metrics
 
 
-def _encoded(part: tuple[Decoder, list[Swipe]]) -> TuningSet:
+def _encoded(part: tuple[AnyKeyboard, list[Swipe]]) -> TuningSet:
     decoder, swipes = part
     return TuningSet.encode(_keyboard(decoder), [swipe.gesture for swipe in swipes], [swipe.word for swipe in swipes])
 
 
-def _keyboard(decoder: Decoder) -> Keyboard:
+def _keyboard(decoder: AnyKeyboard) -> Keyboard:
     assert isinstance(decoder, Keyboard)
     return decoder
 
 
-def _shark2(decoder: Decoder) -> Shark2:
+def _shark2(decoder: AnyKeyboard) -> Shark2:
     assert isinstance(decoder, Shark2)
     return decoder
 

@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import glissando
-from glissando import beam, geometry, gesture, walk
-from glissando.decoders import match_keys
+from glissando import beam, geometry, gesture
 from glissando.errors import BundleError
 from glissando.export.binary import read_trie, write_trie
 from glissando.export.golden import TOLERANCES, golden_lines, golden_swipes
 from glissando.export.pages import page_files
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
-from glissando.runtime import DecoderRuntime, EncoderRuntime
+from glissando.runtime import DecoderRuntime, EncoderRuntime, match_keys
 from glissando.scoring import Scoring
 from glissando.weights import Weights
 
@@ -111,8 +110,8 @@ def read_bundle(directory: str | Path) -> Bundle:
     other = [name for name in known if known[name] != constants.get(name)]
     if other:
         raise BundleError(f"bundle {folder} was made with other constants ({other[0]}) than this version decodes with")
-    keyboard = Keyboard(layout, lexicon, encoder, Scoring.from_dict(constants), width, decoder)
-    keyboard.trie = trie  # not built again: its order decides between equals
+    # The bundle's own trie, not one built again: its order decides between equal scores.
+    keyboard = Keyboard(layout, lexicon, encoder, Scoring.from_dict(constants), width, decoder, trie)
     return Bundle(folder, manifest, keyboard)
 
 
@@ -143,7 +142,6 @@ def _model(folder: Path, files: Mapping[str, bytes], names: Mapping[str, str]) -
 
 def _constants(scoring: Scoring, width: int) -> dict[str, Any]:
     """Every number of the decode path that is not in the graph, so that a port need not write any down."""
-    weights = {name: getattr(geometry.WALK, name) for name in ("tunnel", "stray", "turn", "haste")}
     return {
         "path": {"points": gesture.PATH_POINTS, "rate_hz": round(1000 / gesture.FRAME_MS)},
         "search": {"width": width, "sure_blank": beam.SURE_BLANK},
@@ -152,8 +150,8 @@ def _constants(scoring: Scoring, width: int) -> dict[str, Any]:
             "points": geometry.POINTS,
             "row_height": geometry.ROW_HEIGHT,
             "touch_bias": geometry.TOUCH_BIAS,
-            **weights,
-            "max_speed": walk.MAX_SPEED,
+            **geometry.WALK._asdict(),
+            "max_speed": float(geometry.MAX_SPEED),
         },
     }
 

@@ -103,9 +103,7 @@ def _keyboard(keyboard: Keyboard, encode: Forward | None, decode: Forward | Deco
     if not isinstance(decoder, DecoderRuntime):
         assert keyboard.decoder is not None
         decoder = in_place_of(keyboard.decoder, decoder)
-    made = Keyboard(keyboard.layout, keyboard.lexicon, encoder, keyboard.scoring, keyboard.width, decoder)
-    made.__dict__["trie"] = keyboard.trie  # the same, and it takes a second to build
-    return made
+    return keyboard.replace(encoder=encoder, decoder=decoder)
 
 
 def _decoder(keyboard: Keyboard, checkpoint: Path | None) -> tuple[Decoder, DecoderRuntime]:

@@ -65,17 +65,16 @@ def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> list[Golden]
 def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
     """One line of JSON for each swipe, as docs/deployment.md describes it."""
     gestures = [one.gesture for one in swipes]
-    readings = keyboard.read(gestures)
+    stages = keyboard.stages(gestures, CANDIDATES)
+    readings, hypotheses, distances = stages.readings, stages.hypotheses, stages.distances
     letters = readings.log_probs  # [B, T, L + 1]
-    hypotheses = keyboard.hypotheses(readings)
-    distances = keyboard.distances(gestures, hypotheses)
     for row, one in enumerate(swipes):
         path = one.gesture.path()
         emissions = keyboard.encoder.run(path[None], keyboard.layout.centres).log_probs[0]
         places = {int(node): i for i, node in enumerate(hypotheses.nodes[row])}
         candidates = [
             _candidate(found, None if distances is None else distances[row, places[keyboard.trie.find(found.letters)]])
-            for found in keyboard.rank(hypotheses, row, CANDIDATES, distances)
+            for found in stages.candidates[row]
         ]
         record: dict[str, Any] = {
             "kind": one.kind,
@@ -142,11 +141,9 @@ def _same_answers(keyboard: Keyboard, gesture: Gesture, readings: Readings, rng:
     # Two hypotheses of equal rank at the edge of the beam: which of them is pruned hangs on rounding, too.
     noise = rng.normal(0, ROUNDING, readings.log_probs.shape).astype(np.float32)
     noise[0] = 0
-    found = keyboard.hypotheses(Readings(readings.log_probs + noise, readings.corrected))
-    far = keyboard.distances([gesture] * len(readings.log_probs), found)
-    first, *others = (
-        {one.word: one.score for one in keyboard.rank(found, row, 2 * CANDIDATES, far)} for row in range(1 + MOVES)
-    )
+    moved = Readings(readings.log_probs + noise, readings.corrected)
+    ranked = keyboard.stages([gesture] * len(noise), 2 * CANDIDATES, moved).candidates
+    first, *others = ({one.word: one.score for one in candidates} for candidates in ranked)
     wanted = dict(list(first.items())[:CANDIDATES])
     return all(
         word in other and abs(other[word] - score) < UNSTEADY_SCORE

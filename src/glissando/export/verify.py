@@ -145,9 +145,7 @@ class Reference:
             gestures = self.gestures[start : start + BATCH]
             readings = keyboard.read(gestures)
             parts.append(readings.log_probs if readings.corrected is None else readings.corrected)
-            found = keyboard.hypotheses(readings)
-            far = keyboard.distances(gestures, found)
-            best = [keyboard.rank(found, row, 1, far) for row in range(len(gestures))]
+            best = keyboard.stages(gestures, 1, readings).candidates
             words += [candidates[0].word if candidates else None for candidates in best]
             if progress:
                 progress(len(words), len(self.gestures))
@@ -156,11 +154,7 @@ class Reference:
 
 def _with(keyboard: Keyboard, encoder: EncoderRuntime | None = None, decoder: DecoderRuntime | None = None) -> Keyboard:
     """The keyboard with other networks, and none but those."""
-    made = Keyboard(
-        keyboard.layout, keyboard.lexicon, encoder or keyboard.encoder, keyboard.scoring, keyboard.width, decoder
-    )
-    made.__dict__["trie"] = keyboard.trie  # it is the same, and takes a second to build
-    return made
+    return keyboard.replace(encoder=encoder or keyboard.encoder, decoder=decoder)
 
 
 def _open(file: Path, weights: Weights, kind: Kind) -> Forward:

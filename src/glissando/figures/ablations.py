@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from glissando.alignment import align
+from glissando.ctc import align
 from glissando.evaluation.scaling import Extrapolation
 from glissando.figures.style import COLOURS, INK, MUTED, RULE, bare, figure, save
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from glissando.alignment import align
+from glissando.ctc import align
 from glissando.errors import WeightsError
+from glissando.explain import field_logits
 from glissando.figures.examples import Example
 from glissando.figures.style import COLOURS, INK, draw_keys, draw_trail, figure, save
 from glissando.gesture import resample_batch
 from glissando.lexicon import typed_letters
 from glissando.runtime import EncoderRuntime
-from glissando.web.explain import field_logits
 
 WIDTH = 160  # samples across the letter area
 DEPTH = 8.0  # nats below the field's peak that are told apart; what is less likely is white

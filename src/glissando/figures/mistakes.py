@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
-from glissando.alignment import align, word_costs
 from glissando.corpus.filters import key_distance
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
+from glissando.ctc import align, word_costs
 from glissando.design.colinear import COLINEAR, clearance, key_scale, key_sequence
 from glissando.errors import CorpusError, GlissandoError
 from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets, with_aspect
@@ -153,14 +153,12 @@ def _is_straight(a: str, a_keys: np.ndarray, b: str, b_keys: np.ndarray) -> bool
 def _mistakes(keyboard: Keyboard, swipes: Sequence[Swipe]) -> Iterator[Mistake]:
     """Decode some swipes; yield those read wrong."""
     gestures = [swipe.gesture for swipe in swipes]
-    readings = keyboard.read(gestures)
-    log_probs, literal = readings.log_probs, keyboard.literal(readings.log_probs)
-    hypotheses = keyboard.hypotheses(readings)
-    distances = keyboard.distances(gestures, hypotheses)
+    stages = keyboard.stages(gestures, keyboard.width)
+    log_probs, literal = stages.readings.log_probs, keyboard.literal(stages.readings.log_probs)
     letters = frozenset(keyboard.layout.letters)
     for row, swipe in enumerate(swipes):
         target = "".join(typed_letters(swipe.word, letters))
-        candidates = keyboard.rank(hypotheses, row, keyboard.width, distances)
+        candidates = stages.candidates[row]
         if not candidates or candidates[0].letters == target:
             continue
         answer = candidates[0].letters

@@ -8,10 +8,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 import glissando
+from glissando import explain as explaining
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.scoring import Candidate
-from glissando.web import explain as explaining
 from glissando.web.decoding import Decoding, layout_dict
 from glissando.web.limits import RateLimit
 from glissando.web.models import (

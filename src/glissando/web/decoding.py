@@ -14,18 +14,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from glissando.decoders import choose_decoder
 from glissando.errors import GlissandoError, LayoutError, LexiconError
 from glissando.files import cache_directory
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard
+from glissando.keyboard import Keyboard, load
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import DecoderRuntime, EncoderRuntime
-from glissando.scoring import Candidate, load_scoring
+from glissando.scoring import Candidate
 from glissando.web.models import CustomLayout
 from glissando.web.settings import Settings
-from glissando.weights import load_weights, packaged_weights
+from glissando.weights import load_weights
 
 MAX_BUILDS = 8  # keyboards that may wait to be made; each takes about a second
 
@@ -61,8 +60,7 @@ class Shelf:
             self.layouts |= _read_layouts(Path(settings.layouts))
         self.languages = _languages()
         self._encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
-        packaged = "decoder" in packaged_weights()
-        self._decoder = DecoderRuntime(load_weights("decoder"), threads=settings.threads) if packaged else None
+        self._decoder = DecoderRuntime(load_weights("decoder"), threads=settings.threads)
         self._lexicon = lru_cache(maxsize=settings.keyboards)(Lexicon.from_language)
         self._keyboards: OrderedDict[tuple[str | Layout, str], Keyboard] = OrderedDict()
         self._room = settings.keyboards
@@ -101,9 +99,8 @@ class Shelf:
 
     def build(self, layout: Layout, language: str) -> Keyboard:
         """Make a keyboard, with all that its first swipe would otherwise wait for, and keep it."""
-        decoder = choose_decoder(layout, language, self._encoder, decoder=self._decoder) if self._decoder else None
-        scoring = load_scoring("auto", language, "decoder" if decoder else "encoder")
-        keyboard = Keyboard(layout, self._lexicon(language), self._encoder, scoring, decoder=decoder)
+        lexicon = self._lexicon(language)
+        keyboard = load(layout, language, lexicon=lexicon, weights=self._encoder, decoder=self._decoder)
         swipe = Gesture([0.2, 0.8], [0.5, 0.5], [0, 200])  # type: ignore[arg-type]  # it makes arrays of them
         keyboard.decode(swipe, k=1)
         keyboard.decode_batch([swipe, swipe], k=1)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glissando.alignment import Alignment, align, needed_frames, word_costs
 from glissando.beam import Hypotheses, greedy
-from glissando.gesture import Gesture, as_gesture
-from glissando.keyboard import Keyboard, Points, Readings
+from glissando.ctc import Alignment, align, needed_frames, word_costs
+from glissando.gesture import Gesture, Points, as_gesture
+from glissando.keyboard import Keyboard, Readings
 from glissando.lexicon import typed_letters
 from glissando.scoring import Candidate, score_words
 
@@ -61,8 +61,7 @@ def explain(keyboard: Keyboard, points: Points, word: str | None = None) -> Expl
     emissions = keyboard.emissions(gesture)
     readings = keyboard.read([gesture])
     log_probs = readings.log_probs  # [1, T, L + 1]
-    hypotheses = keyboard.hypotheses(readings)
-    ranked = keyboard.rank(hypotheses, 0, ALL, keyboard.distances([gesture], hypotheses))
+    ranked = keyboard.stages([gesture], ALL, readings).candidates[0]
     best = align(log_probs[0], _labels(keyboard, ranked[0].letters)) if ranked else None
     fields = _field_maker(keyboard, emissions.coefficients[0])
     sights = []
@@ -119,12 +118,10 @@ def _score(
     node = keyboard.trie.find(letters)
     if node < 0 and (keyboard.scoring.geometric or keyboard.decoder is not None):
         return None
-    found = Hypotheses(np.array([[node]], dtype=np.int32), np.array([[log_prob]], dtype=np.float32))
-    found = keyboard.reweigh(found, readings)
-    far = keyboard.distances([gesture], found)  # [1, 1, 2]
-    lengths, bytes_ = np.array([len(letters)]), np.array([frequency])
-    scores = score_words(found.log_probs[0], lengths, bytes_, keyboard.scoring, None if far is None else far[0])
-    return float(scores[0])
+    word = Hypotheses(np.array([node], dtype=np.int32), np.array([log_prob], dtype=np.float32))
+    word = keyboard.weigh(word, readings)
+    lengths, bytes_, distances = np.array([len(letters)]), np.array([frequency]), keyboard.measure(gesture, word)
+    return float(score_words(word.log_probs, lengths, bytes_, keyboard.scoring, distances)[0])
 
 
 def field(coefficients: np.ndarray, aspect: float, width: int = FIELD_WIDTH) -> np.ndarray:
