@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 
 import numpy as np
+
+from glissando.beam import Pruning
 
 
 def collapse(alignment: tuple[int, ...], blank: int) -> tuple[int, ...]:
@@ -27,15 +28,14 @@ def spelled_log_probs(log_probs: np.ndarray) -> dict[tuple[int, ...], float]:
 
 
 def prefix_beam(
-    log_probs: np.ndarray, bytes_of: dict[tuple[int, ...], int], width: int, pruning: Mapping[str, float]
+    log_probs: np.ndarray, bytes_of: dict[tuple[int, ...], int], pruning: Pruning
 ) -> tuple[dict[tuple[int, ...], float], float]:
     """CTC prefix beam over words, as docs/deployment.md describes it, with every prefix a tuple of labels.
 
     Args:
         log_probs: [T, L + 1], blank last; no frame counts as a sure blank.
         bytes_of: the frequency byte of each word.
-        width: prefixes kept.
-        pruning: the four constants by their names.
+        pruning: the constants.
 
     Returns:
         The log-probabilities of the words that are left, and by how little pruning was ever decided.
@@ -45,10 +45,12 @@ def prefix_beam(
         for end in range(len(word) + 1):
             best[word[:end]] = max(best.get(word[:end], 0), byte)
 
+    width = pruning.width
+
     def rank(prefix: tuple[int, ...], log_prob: float) -> float:
-        weighed = log_prob / max(len(prefix), 1) ** pruning["pruning_exponent"]
-        ahead = pruning["pruning_frequency"] * max(best[prefix], pruning["pruning_floor"])
-        return weighed + pruning["pruning_bonus"] * len(prefix) + ahead
+        weighed = log_prob / max(len(prefix), 1) ** pruning.exponent
+        ahead = pruning.frequency * max(best[prefix], pruning.floor)
+        return weighed + pruning.bonus * len(prefix) + ahead
 
     beam: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, -1e30)}  # prefix: in blank, in its last letter
     closest = math.inf

@@ -1,17 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import prefix_beam, spelled_log_probs
 
-from glissando.beam import greedy, search, search_batch
-from glissando.beam_kernel import _prune
+from glissando.beam import Pruning, _make_beam, _prune, greedy, search
 from glissando.lexicon import Lexicon
 from glissando.trie import build_trie
 
 LETTERS = ("a", "b", "c")
-PRUNING = {"pruning_exponent": 0.2, "pruning_bonus": 1.1}
-AHEAD = {**PRUNING, "pruning_frequency": 0.03, "pruning_floor": 20.0}
+PRUNING = Pruning(exponent=0.2, bonus=1.1)
 
 
 def trie_of(*words):
@@ -23,10 +23,10 @@ def trie_with(bytes_of):
     return build_trie(Lexicon("test", "", tuple(bytes_of), np.array([*bytes_of.values()], np.uint8)), LETTERS)
 
 
-def found(hypotheses, trie, lexicon_words, row=0):
+def found(hypotheses, trie, lexicon_words):
     """Spelled words with their log-probabilities."""
     result = {}
-    for node, log_prob in zip(hypotheses.nodes[row], hypotheses.log_probs[row], strict=True):
+    for node, log_prob in zip(hypotheses.nodes, hypotheses.log_probs, strict=True):
         if node >= 0:
             result[next(word for word in lexicon_words if trie.find(word) == node)] = float(log_prob)
     return result
@@ -41,7 +41,7 @@ def test_two_frames_by_hand():
     # Columns: a, b, c, blank. "a" is spelled by aa, a-, -a; "ab" by ab alone.
     log_probs = emissions([0.5, 0.2, 0.1, 0.2], [0.1, 0.4, 0.1, 0.4])
     trie = trie_of("a", "ab")
-    answer = found(search(log_probs, trie, width=10, **PRUNING), trie, ["a", "ab"])
+    answer = found(search(log_probs, trie, replace(PRUNING, width=10)), trie, ["a", "ab"])
     assert np.exp(answer["a"]) == pytest.approx(0.5 * 0.1 + 0.5 * 0.4 + 0.2 * 0.1, rel=1e-5)
     assert np.exp(answer["ab"]) == pytest.approx(0.5 * 0.4, rel=1e-5)
 
@@ -49,7 +49,7 @@ def test_two_frames_by_hand():
 def test_a_doubled_letter_needs_a_blank_between():
     log_probs = emissions([0.9, 0.03, 0.03, 0.04], [0.02, 0.03, 0.05, 0.9], [0.9, 0.03, 0.03, 0.04])
     trie = trie_of("a", "aa")
-    answer = found(search(log_probs, trie, width=10, **PRUNING), trie, ["a", "aa"])
+    answer = found(search(log_probs, trie, replace(PRUNING, width=10)), trie, ["a", "aa"])
     assert np.exp(answer["aa"]) == pytest.approx(0.9 * 0.9 * 0.9, rel=1e-5)
 
 
@@ -68,7 +68,7 @@ def cases(draw):
 def test_a_wide_beam_is_exact(case):
     words, log_probs = case
     trie = trie_of(*words)
-    answer = found(search(log_probs, trie, width=200, sure_blank=1, **PRUNING), trie, words)
+    answer = found(search(log_probs, trie, replace(PRUNING, width=200, sure_blank=1)), trie, words)
     truth = spelled_log_probs(log_probs)
     for word in words:
         labels = tuple(LETTERS.index(letter) for letter in word)
@@ -84,7 +84,7 @@ def test_a_narrow_beam_never_overstates(case, width):
     words, log_probs = case
     trie = trie_of(*words)
     truth = spelled_log_probs(log_probs)
-    answer = found(search(log_probs, trie, width=width, **PRUNING), trie, words)
+    answer = found(search(log_probs, trie, replace(PRUNING, width=width)), trie, words)
     assert len(answer) <= width
     for word, log_prob in answer.items():
         labels = tuple(LETTERS.index(letter) for letter in word)
@@ -95,23 +95,23 @@ def test_pruning_bonus_keeps_long_prefixes_alive():
     # At every frame blank is likelier than the next letter: without a bonus a beam of one stays at the root.
     log_probs = emissions([0.4, 0.01, 0.01, 0.58], [0.01, 0.4, 0.01, 0.58], [0.01, 0.01, 0.4, 0.58])
     trie = trie_of("abc")
-    bare = search(log_probs, trie, width=1, pruning_exponent=0.0, pruning_bonus=0.0)
+    bare = search(log_probs, trie, Pruning(0.0, 0.0, width=1))
     assert (bare.nodes < 0).all()
-    kept = search(log_probs, trie, width=1, pruning_exponent=0.0, pruning_bonus=1.0)
-    assert kept.nodes[0, 0] == trie.find("abc")
+    kept = search(log_probs, trie, Pruning(0.0, 1.0, width=1))
+    assert kept.nodes[0] == trie.find("abc")
 
 
 def test_looking_ahead_keeps_the_prefix_of_a_frequent_word():
     # After one frame "a" and "b" are equals but for a hair; a beam of one keeps what may become the frequent word.
     log_probs = emissions([0.49, 0.48, 0.01, 0.02], [0.01, 0.01, 0.96, 0.02])
     trie = trie_with({"ac": 40, "bc": 200})
-    blind = search(log_probs, trie, width=1, **PRUNING)
-    assert blind.nodes[0, 0] == trie.find("ac")
-    ahead = search(log_probs, trie, width=1, **PRUNING, pruning_frequency=0.01)
-    assert ahead.nodes[0, 0] == trie.find("bc")
-    assert ahead.log_probs[0, 0] == pytest.approx(np.log(0.48 * 0.96), abs=1e-5)  # the byte is not in it
-    floored = search(log_probs, trie, width=1, **PRUNING, pruning_frequency=0.01, pruning_floor=200)
-    assert floored.nodes[0, 0] == trie.find("ac")
+    blind = search(log_probs, trie, replace(PRUNING, width=1))
+    assert blind.nodes[0] == trie.find("ac")
+    ahead = search(log_probs, trie, replace(PRUNING, width=1, frequency=0.01))
+    assert ahead.nodes[0] == trie.find("bc")
+    assert ahead.log_probs[0] == pytest.approx(np.log(0.48 * 0.96), abs=1e-5)  # the byte is not in it
+    floored = search(log_probs, trie, replace(PRUNING, width=1, frequency=0.01, floor=200))
+    assert floored.nodes[0] == trie.find("ac")
 
 
 def drawn_bytes(words, seed):
@@ -126,11 +126,11 @@ def test_a_narrow_beam_is_that_of_the_reference(case, width, seed, frequency, fl
     words, log_probs = case
     bytes_of = drawn_bytes(words, seed)
     trie = trie_with(bytes_of)
-    pruning = {**PRUNING, "pruning_frequency": frequency, "pruning_floor": floor}
+    pruning = replace(PRUNING, width=width, frequency=frequency, floor=floor, sure_blank=1)
     labels = {tuple(LETTERS.index(letter) for letter in word): word for word in words}
-    truth, closest = prefix_beam(log_probs, {key: bytes_of[word] for key, word in labels.items()}, width, pruning)
+    truth, closest = prefix_beam(log_probs, {key: bytes_of[word] for key, word in labels.items()}, pruning)
     assume(closest > 1e-3)  # nearer than that, rounding decides
-    answer = found(search(log_probs, trie, width=width, sure_blank=1, **pruning), trie, words)
+    answer = found(search(log_probs, trie, pruning), trie, words)
     likely = {labels[key]: log_prob for key, log_prob in truth.items() if log_prob > -60}
     assert {word: log_prob for word, log_prob in answer.items() if log_prob > -60} == pytest.approx(likely, abs=2e-3)
 
@@ -140,7 +140,8 @@ def test_a_narrow_beam_is_that_of_the_reference(case, width, seed, frequency, fl
 def test_in_a_wide_beam_looking_ahead_changes_nothing(case, seed):
     words, log_probs = case
     trie = trie_with(drawn_bytes(words, seed))
-    blind, ahead = (search(log_probs, trie, width=200, **pruning) for pruning in (PRUNING, AHEAD))
+    wide = replace(PRUNING, width=200)
+    blind, ahead = (search(log_probs, trie, one) for one in (wide, replace(wide, frequency=0.03, floor=20.0)))
     assert np.array_equal(blind.nodes, ahead.nodes)
     assert np.array_equal(blind.log_probs, ahead.log_probs)
 
@@ -150,36 +151,24 @@ def test_in_a_wide_beam_looking_ahead_changes_nothing(case, seed):
 def test_without_a_weight_bytes_and_floor_do_not_matter(case, width, seed):
     words, log_probs = case
     mixed, even = trie_with(drawn_bytes(words, seed)), trie_with(dict.fromkeys(words, 64))
-    weightless = search(log_probs, mixed, width=width, **PRUNING, pruning_floor=99)
-    assert found(weightless, mixed, words) == found(search(log_probs, even, width=width, **PRUNING), even, words)
+    weightless = search(log_probs, mixed, replace(PRUNING, width=width, floor=99))
+    assert found(weightless, mixed, words) == found(search(log_probs, even, replace(PRUNING, width=width)), even, words)
 
 
 def test_a_sure_blank_is_waited_through():
     # The middle frame hides a faint b. Searched, "ab" is found; taken for a sure blank, it cannot be.
     log_probs = emissions([0.97, 0.01, 0.01, 0.01], [1e-6, 4e-5, 1e-6, 0.999958], [0.01, 1e-9, 0.01, 0.98])
     trie = trie_of("a", "ab")
-    every = found(search(log_probs, trie, width=10, sure_blank=1, **PRUNING), trie, ["a", "ab"])
-    quick = found(search(log_probs, trie, width=10, **PRUNING), trie, ["a", "ab"])
+    every = found(search(log_probs, trie, replace(PRUNING, width=10, sure_blank=1)), trie, ["a", "ab"])
+    quick = found(search(log_probs, trie, replace(PRUNING, width=10)), trie, ["a", "ab"])
     assert np.exp(every["ab"]) == pytest.approx(0.97 * 4e-5 * 0.98, rel=1e-3)
     assert np.exp(quick["ab"]) < 1e-8
     assert quick["a"] == pytest.approx(every["a"], abs=1e-4)
 
 
-def test_batch_equals_one_by_one():
-    rng = np.random.default_rng(0)
-    logits = rng.normal(size=(7, 9, 4)).astype(np.float32) * 3
-    log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-    trie = trie_with({"abc": 9, "aab": 90, "ca": 200, "b": 0, "bbb": 120, "cab": 60})
-    together = search_batch(log_probs, trie, width=4, **AHEAD)
-    for row in range(7):
-        alone = search(log_probs[row], trie, width=4, **AHEAD)
-        assert np.array_equal(together.nodes[row], alone.nodes[0])
-        assert np.array_equal(together.log_probs[row], alone.log_probs[0])
-
-
 def test_impossible_emissions_stay_finite():
     log_probs = np.full((5, 4), -1e4, dtype=np.float32)
-    answer = search(log_probs, trie_of("abc", "a"), width=3, **PRUNING)
+    answer = search(log_probs, trie_of("abc", "a"), replace(PRUNING, width=3))
     assert np.isfinite(answer.log_probs).all()
 
 
@@ -201,10 +190,13 @@ def test_greedy_merges_repeats_and_drops_blanks():
 )
 def test_pruning_keeps_the_highest_ranks_and_of_equal_ones_the_first(values, data):
     width = data.draw(st.integers(1, len(values) - 1))
-    rank = np.array(values, dtype=np.float32)
-    whole, real = (np.array([np.arange(len(rank))] * 3, dtype=kind) for kind in (np.uint32, np.float32))
-    kept = _prune(width, len(rank), *whole, *real, rank)
-    highest = np.sort(np.argsort(-rank, kind="stable")[:width])  # in the order they stood
+    beam = _make_beam(len(values), 1)
+    beam.rank[:] = values
+    columns = beam[:6]
+    for column in columns:
+        column[:] = np.arange(len(values))
+    kept = _prune(width, len(values), beam)
+    highest = np.sort(np.argsort(-np.array(values, dtype=np.float32), kind="stable")[:width])  # in the order they stood
     assert kept == width
-    for column in (*whole, *real):
+    for column in columns:
         assert column[:kept].tolist() == highest.tolist()

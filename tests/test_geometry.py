@@ -1,43 +1,50 @@
+import itertools
+
 import numpy as np
 import pytest
 
-from glissando.geometry import POINTS, Ruler, distances
+from glissando.geometry import (
+    Ruler,
+    WalkCosts,
+    distances,
+    normalise,
+    path_headings,
+    resample_evenly,
+    stretch_costs,
+    visit_costs,
+    walk,
+)
 from glissando.layout import Key, Layout, load_layout
 from glissando.lexicon import Lexicon
-from glissando.shark2 import Shark2
+from glissando.shark2 import Shark2, Shark2Constants
 from glissando.synth import swipe
-from glissando.templates import match_locations, normalise
 from glissando.trie import build_trie
-from glissando.walk import cost_tables
 
 WORDS = ("hello", "help", "held", "world", "word", "a", "to", "too", "stream", "steam")
-
-
-def ruler_of(layout):
-    half_sizes = np.array([(key.rx, key.ry) for key in layout.keys])
-    return Ruler.of(layout.centres, half_sizes, list(layout.keys_of.values()))
 
 
 def measured(layout, gesture, words=WORDS):
     """Location and shape of every word. Shape: [W, 2]."""
     trie = build_trie(Lexicon.from_counts(dict.fromkeys(words, 1.0)), tuple(layout.keys_of))
-    nodes = np.array([[trie.find(word) for word in words]], dtype=np.int32)
-    ruler = ruler_of(layout)
-    return distances(ruler.trace(gesture.x, gesture.y, gesture.t)[None], nodes, trie, ruler)[0]
+    nodes = np.array([trie.find(word) for word in words], dtype=np.int32)
+    ruler = Ruler.of(layout)
+    return distances(ruler.trace(gesture.x, gesture.y, gesture.t), nodes, trie, ruler)
 
 
 @pytest.mark.parametrize("layout", ["qwerty", "clearflow"])
 def test_the_distances_are_shark2s(layout):
     layout = load_layout(layout)
     gesture = swipe("hello", layout, np.random.default_rng(0))
-    shark = Shark2(layout, Lexicon.from_counts(dict.fromkeys(WORDS, 1.0)))
-    templates = shark._templates
-    trace = ruler_of(layout).trace(gesture.x, gesture.y, gesture.t)
-    visits, strays = cost_tables(trace, templates.keys, templates.key_starts, shark._weights)
-    order = np.array([shark.spellings.index(word) for word in WORDS])
-    location = match_locations(order, visits, strays, templates)
-    shape = np.sqrt(((templates.shapes[order] - normalise(trace)) ** 2).sum(1) / POINTS)
-    np.testing.assert_allclose(measured(layout, gesture), np.column_stack([location, shape]), atol=1e-5)
+    wide = Shark2Constants(start_radius=100, end_radius=100, start_weight=0, end_weight=0, shape_weight=1)
+    shark = Shark2(layout, Lexicon.from_counts(dict.fromkeys(WORDS, 1.0)), wide)
+    matches = shark.match(gesture)
+    terms = {
+        shark.spellings[template]: (location, -likelihood)
+        for template, location, likelihood in zip(
+            matches.templates, matches.locations, matches.likelihoods, strict=True
+        )
+    }
+    np.testing.assert_allclose(measured(layout, gesture), [terms[word] for word in WORDS], atol=1e-5)
 
 
 @pytest.mark.parametrize("word", ["hello", "held", "word"])
@@ -74,14 +81,11 @@ def test_of_several_keys_the_nearest_counts():
 def test_no_hypothesis_no_distance():
     layout = load_layout("qwerty")
     trie = build_trie(Lexicon.from_counts({"to": 1.0}), tuple(layout.keys_of))
-    ruler = ruler_of(layout)
-    gesture = swipe("to", layout, np.random.default_rng(0))
-    trace = ruler.trace(gesture.x, gesture.y, gesture.t)
-    nodes = np.array([[trie.find("to"), -1, -1]] * 3, dtype=np.int32)
-    found = distances(np.stack([trace] * 3), nodes, trie, ruler)
-    assert (found[:, 1:] == 0).all()
-    assert (found[:, 0] > 0).all()
-    np.testing.assert_array_equal(found[0], found[2])
+    ruler, gesture = Ruler.of(layout), swipe("to", layout, np.random.default_rng(0))
+    nodes = np.array([trie.find("to"), -1, -1], dtype=np.int32)
+    result = distances(ruler.trace(gesture.x, gesture.y, gesture.t), nodes, trie, ruler)
+    assert (result[0] > 0).all()
+    assert (result[1:] == 0).all()
 
 
 def test_a_tap_and_a_far_finger_stay_finite():
@@ -89,3 +93,83 @@ def test_a_tap_and_a_far_finger_stay_finite():
     for x, y, t in (([0.5], [0.5], [0.0]), ([1e9, -1e9], [0.0, 1e12], [0.0, 1.0])):
         gesture = type(swipe("to", layout))(x, y, t)
         assert np.isfinite(measured(layout, gesture)).all()
+
+
+COSTS = WalkCosts(tunnel=0.5, stray=2.0, turn=1.0, haste=0.5)
+
+
+def f32(values) -> np.ndarray:
+    return np.array(values, dtype=np.float32)
+
+
+def cost_of(point, heading, a=(0, 0), b=(4, 0)) -> float:
+    """What one point costs on the stretch between two keys."""
+    costs = np.empty(1, dtype=np.float32)
+    stretch_costs(f32([point]), f32(heading).reshape(2, 1), f32([a]), f32([b]), COSTS, costs)
+    return float(costs[0])
+
+
+def test_the_tunnel_is_free_inside_and_linear_outside():
+    east = (1, 0)
+    assert cost_of((2, 0.5), east) == pytest.approx(0)
+    assert cost_of((2, 0.8), east) == pytest.approx(2 * 0.3)
+    assert cost_of((5, 0), east) == pytest.approx(2 * 0.5)  # past the end
+    assert cost_of((2, 0), (0, 1)) == pytest.approx(1)  # across
+    assert cost_of((2, 0), (-1, 0)) == pytest.approx(2)  # backwards
+
+
+def test_a_heading_is_that_of_the_neighbours_and_a_rest_has_none():
+    headings = path_headings(f32([(0, 0), (3, 4), (6, 0), (6, 0), (6, 0)]))
+    np.testing.assert_allclose(headings, [(0.6, 1, 0.6, 0, 0), (0.8, 0, -0.8, 0, 0)], atol=1e-6)
+
+
+def test_haste_is_the_speed_at_a_letter_relative_to_the_mean():
+    path = f32([(0, 0, 0), (1, 0, 100), (2, 0, 110), (3, 0, 120)])  # 40 ms a step on the average
+    visits = visit_costs(path, f32([(0, 0)]), np.array([0, 1]), COSTS)
+    # Over the neighbours: 1 step in 100 ms, 2 in 110, 2 in 20 (4 times the mean, counted as 3), 1 in 10 (same).
+    speed = np.array([0.4, 80 / 110, 3, 3])
+    np.testing.assert_allclose(visits[0], np.arange(4) + 0.5 * speed, rtol=1e-5)
+
+
+def cheapest_walk(word, visits, strays) -> float:
+    """The walk by trying every way to place the letters; points up to a letter's lie on the stretch before it."""
+    m, n = len(word), visits.shape[1]
+    best = np.inf
+    for places in itertools.combinations_with_replacement(range(n), m):
+        cost = sum(visits[letter, place] for letter, place in zip(word, places, strict=True)) / m
+        for point in range(n):
+            passed = sum(place < point for place in places)  # letters behind this point
+            stretch = min(max(passed - 1, 0), max(m - 2, 0))
+            cost += strays[word[stretch], word[min(stretch + 1, m - 1)], point] / n
+        best = min(best, cost)
+    return best
+
+
+@pytest.mark.parametrize("word", [[0], [0, 1], [2, 0, 1], [0, 3, 0, 2]])
+def test_the_walk_is_the_cheapest_of_all(word):
+    rng = np.random.default_rng(len(word))
+    for _ in range(20):
+        visits, strays = f32(rng.exponential(size=(4, 6))), f32(rng.exponential(size=(4, 4, 6)))
+        found = walk(np.array(word, dtype=np.uint8), visits, strays)
+        assert found == pytest.approx(cheapest_walk(word, visits, strays), rel=1e-5)
+
+
+def test_points_lie_at_equal_distances_with_their_times():
+    path = resample_evenly(f32([(0, 0, 0), (3, 0, 30), (3, 1, 130)]), 5)
+    np.testing.assert_allclose(path, [(0, 0, 0), (1, 0, 10), (2, 0, 20), (3, 0, 30), (3, 1, 130)], atol=1e-6)
+
+
+def test_resting_at_the_ends_moves_no_point_but_takes_time():
+    path = resample_evenly(f32([(0, 0, 0), (0, 0, 50), (2, 0, 70), (2, 0, 90)]), 3)
+    np.testing.assert_allclose(path, [(0, 0, 0), (1, 0, 60), (2, 0, 90)], atol=1e-6)
+
+
+def test_one_point_is_repeated():
+    np.testing.assert_array_equal(resample_evenly(f32([(0.2, 0.3, 0)]), 4), np.tile(f32([0.2, 0.3, 0]), (4, 1)))
+
+
+def test_normalising_forgets_place_and_size():
+    path = f32([(0, 0), (4, 0), (4, 2), (0, 2)])
+    np.testing.assert_allclose(normalise(path), [-0.5, 0.5, 0.5, -0.5, -0.25, -0.25, 0.25, 0.25])
+    np.testing.assert_allclose(normalise(path * 7 + 3), normalise(path), atol=1e-6)
+    np.testing.assert_array_equal(normalise(f32([(2, 3), (2, 3)])), np.zeros(4))

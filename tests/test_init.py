@@ -16,7 +16,7 @@ def test_importing_loads_nothing_but_itself():
     assert result.stdout == f"set() {glissando.__version__}\n"
 
 
-@pytest.mark.parametrize("module", ["errors", "layout", "gesture", "lexicon", "train.encoder"])
+@pytest.mark.parametrize("module", ["errors", "layout", "lexicon", "scoring", "train.encoder"])
 def test_what_training_imports_needs_no_decoder(module):
     """These run on machines with torch and numpy alone."""
     if "." in module:

@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import glissando
 from glissando.beam import Hypotheses
-from glissando.errors import GestureError
+from glissando.ctc import word_log_probs
+from glissando.errors import GestureError, WeightsError
 from glissando.gesture import Gesture
-from glissando.layout import Key, Layout
+from glissando.layout import Key, Layout, load_layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import Emissions
 from glissando.scoring import Scoring, score_words, softmax
@@ -51,8 +54,7 @@ def test_frequency_and_length_can_turn_the_order():
 def test_a_narrow_beam_looks_ahead_where_the_constants_say_so():
     frames, words = [[0.49, 0.48, 0.01, 0.02], [0.01, 0.01, 0.96, 0.02]], {"ac": 40, "bc": 200}
     for weight, word in ((0.0, "ac"), (0.01, "bc")):
-        board = keyboard(frames, words, scoring=Scoring(pruning_frequency=weight))
-        board.width = 1
+        board = keyboard(frames, words, scoring=Scoring(pruning_frequency=weight)).replace(width=1)
         assert [found.word for found in board.decode(SWIPE)] == [word]
         assert [found.word for found in board.decode_batch([SWIPE] * 2)[1]] == [word]
 
@@ -80,7 +82,7 @@ def test_k_bounds_the_list_and_literal_reads_letters():
     board = keyboard([[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2]], {"ab": 1, "a": 1, "ac": 1})
     assert len(board.decode(SWIPE, k=2)) == 2
     assert board.decode(SWIPE, k=0) == []
-    assert board.literal(board.letter_log_probs([SWIPE])) == ["ab"]
+    assert board.literal(board.read([SWIPE]).log_probs) == ["ab"]
 
 
 def test_points_in_any_form():
@@ -112,13 +114,13 @@ def plainly_ranked(board, hypotheses, distances):
     """Every word of a beam as (word, score, share), best first: ``Keyboard.rank`` written out."""
     rows = [
         (board.trie.words[slot], i)
-        for i, node in enumerate(hypotheses.nodes[0].tolist())
+        for i, node in enumerate(hypotheses.nodes.tolist())
         if node >= 0
         for slot in range(board.trie.endings[node], board.trie.endings[node + 1])
     ]
     words, owners = (np.array(column) for column in zip(*rows, strict=True))
-    bytes_, nodes = board.lexicon.frequencies[words], hypotheses.nodes[0][owners]
-    evidence, far = hypotheses.log_probs[0][owners], distances[0][owners]
+    bytes_, nodes = board.lexicon.frequencies[words], hypotheses.nodes[owners]
+    evidence, far = hypotheses.log_probs[owners], distances[owners]
     scores = score_words(evidence, board.trie.depths[nodes], bytes_, board.scoring, far)
     order = np.lexsort((-bytes_.astype(int), -scores))
     shares = softmax(scores, board.scoring.temperature)
@@ -133,14 +135,99 @@ def test_ranking_is_scoring_and_sorting(seed):
     scoring = Scoring(0.3, 0.05, 0.7, 0.2, 1.0, 40.0, 1.5, 4.0, 0.8)
     board = keyboard([[0.25] * 4], words, scoring=scoring)
     ends = np.flatnonzero(np.diff(board.trie.endings))
-    nodes = rng.permutation(np.append(rng.choice(ends, 20), [-1, -1]))[None].astype(np.int32)
+    nodes = rng.permutation(np.append(rng.choice(ends, 20), [-1, -1])).astype(np.int32)
     hypotheses = Hypotheses(nodes, rng.integers(-9, 0, nodes.shape).astype(np.float32))
     distances = rng.integers(0, 2, (*nodes.shape, 2)).astype(np.float32)  # whole numbers, so that there are ties
-    found = board.rank(hypotheses, 0, 1000, distances)
+    found = board.rank(hypotheses, distances, 1000)
     expected = plainly_ranked(board, hypotheses, distances)
     assert [one.word for one in found] == [word for word, _, _ in expected]
     np.testing.assert_allclose([one.score for one in found], [score for _, score, _ in expected], rtol=1e-12)
     np.testing.assert_allclose([one.probability for one in found], [share for _, _, share in expected], rtol=1e-9)
-    assert board.rank(hypotheses, 0, 3, distances) == found[:3]
-    assert board.rank(hypotheses, 0, 0, distances) == []
-    assert board.rank(Hypotheses(np.full((1, 4), -1), np.zeros((1, 4))), 0, 5) == []
+    assert board.rank(hypotheses, distances, 3) == found[:3]
+    assert board.rank(hypotheses, distances, 0) == []
+    assert board.rank(Hypotheses(np.full(4, -1), np.zeros(4))) == []
+
+
+def test_a_variant_shares_what_does_not_change(tiny_weights):
+    board = glissando.load("qwerty", lexicon={"hello": 5, "help": 4}, weights=tiny_weights, method="encoder")
+    narrow = board.replace(width=7, scoring=Scoring())
+    assert narrow.trie is board.trie
+    assert (narrow.width, narrow.pruning.width, board.width) == (7, 7, 100)
+    other = board.replace(lexicon=Lexicon.from_counts({"world": 1}))
+    assert other.trie.find("world") > 0
+    assert other.trie.find("hello") == -1
+    with pytest.raises(TypeError, match="colour"):
+        board.replace(colour="red")
+
+
+def test_the_stages_are_the_steps_one_by_one(tiny_weights, tiny_decoder):
+    words = {"hello": 5, "help": 4, "world": 3, "held": 2}
+    board = glissando.load("qwerty", lexicon=words, weights=tiny_weights, decoder=tiny_decoder, method="decoder")
+    board = board.replace(width=6, scoring=Scoring(location_weight=1.0))
+    rng = np.random.default_rng(0)
+    swipes = [Gesture(rng.random(9), rng.random(9), np.arange(9) * 40) for _ in range(5)]
+    stages = board.stages(swipes, k=2)
+    assert stages.hypotheses.nodes.shape == stages.hypotheses.log_probs.shape == (5, 6)
+    assert stages.distances.shape == (5, 6, 2)
+    for row, swipe in enumerate(swipes):
+        hypotheses = board.search(stages.readings, row)
+        np.testing.assert_array_equal(stages.hypotheses.nodes[row], hypotheses.nodes)
+        np.testing.assert_array_equal(stages.hypotheses.log_probs[row], hypotheses.log_probs)
+        np.testing.assert_array_equal(stages.distances[row], board.measure(swipe, hypotheses))
+        assert stages.candidates[row] == board.rank(hypotheses, stages.distances[row], 2)
+    again = board.stages(swipes, 0, stages.readings)
+    assert again.readings is stages.readings
+    assert again.candidates == [[]] * 5
+    assert board.replace(scoring=Scoring()).stages(swipes).distances is None
+    assert board.decode_batch([]) == []
+
+
+@pytest.fixture
+def networks(tiny_weights, tiny_decoder):
+    return {"weights": tiny_weights, "decoder": tiny_decoder, "lexicon": {"type": 3, "were": 5, "poet": 2, "it": 9}}
+
+
+def test_the_decoder_reads_its_own_layout_and_the_encoder_the_others(networks):
+    def method(layout="qwerty", **options):
+        return glissando.load(layout, **networks, **options).method
+
+    assert method() == method(language="en") == "decoder"
+    assert method("clearflow") == method(method="encoder") == "encoder"
+    assert method(language="de") == "encoder"  # the decoder was trained on English words
+    assert method(language="de", method="decoder") == "decoder"
+
+
+def test_a_decoder_that_does_not_fit_is_refused(networks):
+    with pytest.raises(WeightsError, match=r"no decoder for layout 'jcuken': .* layout 'qwerty'.*use method 'encoder'"):
+        glissando.load("jcuken", **networks, method="decoder")
+    with pytest.raises(WeightsError, match="no method 'shark2'; choose one of auto, encoder, decoder"):
+        glissando.load(**networks, method="shark2")
+
+
+def test_the_decoders_words_do_not_depend_on_the_order_of_keys(networks):
+    qwerty = load_layout("qwerty")
+    plain = glissando.load(qwerty, **networks)
+    turned = glissando.load(Layout("turned", tuple(qwerty.keys[::-1])), **networks)
+    candidates, again = plain.decode(SWIPE), turned.decode(SWIPE)
+    assert [one.word for one in candidates] == [one.word for one in again]
+    np.testing.assert_allclose([one.score for one in candidates], [one.score for one in again], rtol=1e-4)
+    alone = glissando.load(qwerty, **networks, method="encoder").decode(SWIPE)
+    assert abs(candidates[0].score - alone[0].score) > 1e-3  # the decoder changes the score
+
+
+def test_the_encoder_searches_and_the_decoder_weighs_the_finalists(networks):
+    board = glissando.load(**networks)
+    alone = board.replace(decoder=None)
+    readings = board.read([SWIPE])
+    np.testing.assert_array_equal(readings.log_probs, alone.read([SWIPE]).log_probs)
+    corrected = board.decoder.run(board.emissions(SWIPE), board.decoder_columns)
+    np.testing.assert_allclose(readings.corrected, corrected.log_probs, atol=1e-5)
+    plain = alone.search(alone.read([SWIPE]))
+    judged = word_log_probs(readings.corrected[0], plain.nodes, board.trie)
+    real = plain.nodes >= 0
+    for share in (0.0, 0.3, 1.0):
+        weighed = board.replace(scoring=replace(board.scoring, decoder_share=share)).search(readings)
+        np.testing.assert_array_equal(weighed.nodes, plain.nodes)
+        wanted = (1 - share) * plain.log_probs + share * judged
+        np.testing.assert_allclose(weighed.log_probs[real], wanted[real], rtol=1e-5)
+        np.testing.assert_array_equal(weighed.log_probs[~real], plain.log_probs[~real])

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from glissando.errors import WeightsError
-from glissando.layout import load_layout
-from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime
+from glissando.layout import Key, Layout, load_layout
+from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime, match_keys, misfit
 from glissando.weights import Weights, load_weights
+
+QWERTY = load_layout("qwerty")
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +109,79 @@ def test_a_decoder_of_more_keys_than_its_layout_is_refused(tiny_decoder):
     layout = {**weights.card["layout"], "keys": weights.card["layout"]["keys"][:-1]}
     with pytest.raises(WeightsError, match=r"\(32, 27\).* the decoder takes .*\(32, 26\)"):
         DecoderRuntime(Weights("fewer", weights.data, {**weights.card, "layout": layout}))
+
+
+def moved(shift):
+    """QWERTY with its b moved."""
+    dx, dy = shift
+    return Layout(
+        "moved",
+        tuple(replace(key, cx=key.cx + dx, cy=key.cy + dy) if key.letter == "b" else key for key in QWERTY.keys),
+    )
+
+
+def turned(layout=QWERTY):
+    """The layout with its keys in another order."""
+    return Layout("turned", tuple(layout.keys[::-1]))
+
+
+def swapped():
+    """QWERTY with a and l where the other was."""
+    places = {"a": "l", "l": "a"}
+    return Layout("swapped", tuple(replace(key, letter=places.get(key.letter, key.letter)) for key in QWERTY.keys))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        QWERTY,
+        replace(QWERTY, aspect=1.2),
+        moved((0.05, 0)),
+        moved((0, -0.05)),
+        moved((0.1, -0.1)),
+        load_layout("qwerty_z15"),
+    ],
+    ids=["itself", "taller", "right", "up", "just", "z15"],
+)
+def test_the_same_keyboard_within_a_tenth(layout):
+    np.testing.assert_array_equal(match_keys(layout, QWERTY), np.arange(26))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        moved((0.2, -0.02)),
+        moved((0, -0.2)),
+        moved((0.11, 0)),
+        swapped(),
+        Layout("extra", (*QWERTY.keys, Key("é", 0.05, 0.9, 0.05, 0.1))),
+        Layout("second a", (*QWERTY.keys, Key("a", 0.05, 0.9, 0.05, 0.1))),
+        Layout("fewer", QWERTY.keys[:-1]),
+        Layout("e twice", tuple(replace(key, letter="e") if key.letter == "q" else key for key in QWERTY.keys)),
+        *map(load_layout, ("jcuken", "azerty", "qwertz", "clearflow")),
+    ],
+    ids=lambda layout: layout.name,
+)
+def test_not_the_same_keyboard(layout):
+    assert not len(match_keys(layout, QWERTY))
+
+
+def test_keys_in_another_order_are_found_where_they_are():
+    places = match_keys(turned(), QWERTY)
+    assert [turned().letters[place] for place in places] == list(QWERTY.letters)
+
+
+def test_a_decoder_suits_its_own_layout_encoder_and_language(encoder, decoder):
+    assert decoder.suits(QWERTY, encoder, "en")
+    assert decoder.suits(moved((0.05, 0)), encoder, "")
+    assert not decoder.suits(QWERTY, encoder, "de")
+    assert not decoder.suits(load_layout("jcuken"), encoder, "en")
+
+
+def test_what_does_not_fit_is_named(encoder, decoder, tiny_decoder):
+    other = EncoderRuntime(Weights("other", encoder.weights.data, {**encoder.weights.card, "sha256": "f" * 64}))
+    assert "not to other" in misfit(decoder, QWERTY, other)
+    assert "layout 'qwerty'" in misfit(decoder, load_layout("jcuken"), encoder)
+    longer = DecoderRuntime(load_weights(tiny_decoder))
+    longer.frames = 64
+    assert misfit(longer, QWERTY, encoder) == "the decoder takes 64 frames, the encoder gives 32"

@@ -2,46 +2,39 @@ import itertools
 
 import numpy as np
 
+from glissando.geometry import WalkCosts, resample_evenly
 from glissando.templates import (
     Templates,
+    Weights,
+    cost_tables,
+    letter_distances,
     match_locations,
     match_shapes,
     near_pairs,
-    normalise,
-    resample_evenly,
     template_shapes,
 )
-from glissando.walk import Weights, cost_tables
 
 WEIGHTS = Weights(
-    start_radius=1.0, end_radius=1.0, tunnel=0.5, stray=2.0, turn=1.0, haste=0.5,
-    shape_weight=3.0, location_weight=5.0, start_weight=1.0, end_weight=1.0,
-)  # fmt: skip
+    start_radius=1.0, end_radius=1.0, shape_weight=3.0, location_weight=5.0, start_weight=1.0, end_weight=1.0
+)
+COSTS = WalkCosts(tunnel=0.5, stray=2.0, turn=1.0, haste=0.5)
 
 
 def f32(values) -> np.ndarray:
     return np.array(values, dtype=np.float32)
 
 
-def test_points_lie_at_equal_distances_with_their_times():
-    path = resample_evenly(f32([(0, 0, 0), (3, 0, 30), (3, 1, 130)]), 5)
-    np.testing.assert_allclose(path, [(0, 0, 0), (1, 0, 10), (2, 0, 20), (3, 0, 30), (3, 1, 130)], atol=1e-6)
+def test_a_letter_is_as_near_as_its_nearest_key():
+    keys, key_starts = f32([(0, 0), (3, 4), (0, 1)]), np.array([0, 2, 3])
+    np.testing.assert_allclose(letter_distances(f32([3, 3]), keys, key_starts), [1, np.hypot(3, 2)])
 
 
-def test_resting_at_the_ends_moves_no_point_but_takes_time():
-    path = resample_evenly(f32([(0, 0, 0), (0, 0, 50), (2, 0, 70), (2, 0, 90)]), 3)
-    np.testing.assert_allclose(path, [(0, 0, 0), (1, 0, 60), (2, 0, 90)], atol=1e-6)
-
-
-def test_one_point_is_repeated():
-    np.testing.assert_array_equal(resample_evenly(f32([(0.2, 0.3, 0)]), 4), np.tile(f32([0.2, 0.3, 0]), (4, 1)))
-
-
-def test_normalising_forgets_place_and_size():
-    path = f32([(0, 0), (4, 0), (4, 2), (0, 2)])
-    np.testing.assert_allclose(normalise(path), [-0.5, 0.5, 0.5, -0.5, -0.25, -0.25, 0.25, 0.25])
-    np.testing.assert_allclose(normalise(path * 7 + 3), normalise(path), atol=1e-6)
-    np.testing.assert_array_equal(normalise(f32([(2, 3), (2, 3)])), np.zeros(4))
+def test_a_stretch_between_letters_with_several_keys_takes_the_cheapest_pair():
+    path = f32([(0, 0, 0), (1, 0, 10), (2, 0, 20)])
+    keys, key_starts = f32([(0, 9), (0, 0), (2, 0)]), np.array([0, 2, 3])  # letter 0 far above and at the start
+    _, strays = cost_tables(path, keys, key_starts, COSTS)
+    np.testing.assert_allclose(strays[0, 1], 0, atol=1e-6)
+    np.testing.assert_allclose(strays[1, 0, :2], 2, atol=1e-6)  # backwards, nearer than to the far key
 
 
 def test_pruning_keeps_the_pairs_near_both_ends():
@@ -68,7 +61,7 @@ def test_no_score_exceeds_its_bound():
     for _ in range(10):
         trace = np.column_stack([rng.uniform(0, 3, (6, 2)), np.sort(rng.uniform(0, 500, 6))]).astype(np.float32)
         path = resample_evenly(trace, 16)
-        visits, strays = cost_tables(path, keys, key_starts, WEIGHTS)
+        visits, strays = cost_tables(path, keys, key_starts, COSTS)
         found, partial, bound = match_shapes(path, visits, templates, WEIGHTS)
         location = match_locations(found, visits, strays, templates)
         assert np.all(partial - 5 * location + templates.prior[found] <= bound + 1e-4)

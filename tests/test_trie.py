@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from glissando.errors import LexiconError
 from glissando.lexicon import Lexicon
-from glissando.trie import build_trie
+from glissando.trie import ARRAYS, build_trie
 
 
 def words_at(trie, lexicon, typed):
@@ -66,7 +66,7 @@ def test_a_real_list_is_small(data):
     lexicon = Lexicon.from_file(data / "wordlists" / "en_wordlist.combined.gz")
     trie = build_trie(lexicon, tuple("abcdefghijklmnopqrstuvwxyz"))
     assert len(lexicon) > 160_000
-    assert trie.nbytes < 10e6
+    assert sum(getattr(trie, name).nbytes for name in ARRAYS) < 10e6
     assert words_at(trie, lexicon, "dont") == ["don't"]
 
 
@@ -107,6 +107,15 @@ def test_an_added_word_has_its_byte_in_the_trie():
 
 def test_arrays_of_other_kinds_are_refused_before_compiled_code_reads_them():
     trie = build_trie(Lexicon.from_counts({"ab": 2}), ("a", "b"))
-    other = replace(trie, parents=trie.parents.astype(np.int64))
     with pytest.raises(LexiconError, match="a trie's parents must be contiguous int32, got int64"):
-        _ = other.ancestry_addresses
+        replace(trie, parents=trie.parents.astype(np.int64))
+
+
+def test_the_words_of_some_nodes_with_their_owners():
+    lexicon = Lexicon.from_counts({"its": 5, "it's": 50, "it": 9, "i": 1})
+    trie = build_trie(lexicon, ("i", "t", "s"))
+    nodes = np.array([trie.find("its"), -1, trie.find(""), trie.find("i")])
+    owners, words = trie.words_at(nodes)
+    assert owners.tolist() == [0, 0, 3]
+    assert [lexicon.words[word] for word in words] == ["it's", "its", "i"]
+    assert [len(column) for column in trie.words_at(np.array([-1, -1]))] == [0, 0]

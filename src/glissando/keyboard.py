@@ -110,13 +110,13 @@ class Keyboard:
 
     def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
         """Decode many swipes on all cores."""
-        return self.stages(gestures, k).candidates
+        return self.stages(gestures, k).candidates if gestures else []
 
     def stages(self, gestures: Sequence[Gesture], k: int = 5, readings: Readings | None = None) -> Stages:
         """Decode many swipes on all cores and return every stage.
 
         Args:
-            gestures: B swipes.
+            gestures: B swipes, at least one.
             k: candidates of each; 0 leaves out the ranking.
             readings: what ``read`` returned for these swipes, if the networks have run already.
         """
@@ -128,11 +128,12 @@ class Keyboard:
             return hypotheses, distances, self.rank(hypotheses, distances, k)
 
         rows = map_on_cores(decode, range(len(gestures)))
-        nodes = np.array([one.nodes for one, _, _ in rows], dtype=np.int32).reshape(len(rows), self.width)
-        log_probs = np.array([one.log_probs for one, _, _ in rows], dtype=np.float32).reshape(nodes.shape)
-        measured = [distances for _, distances, _ in rows if distances is not None]
+        hypotheses, distances, candidates = zip(*rows, strict=True)
         return Stages(
-            said, Hypotheses(nodes, log_probs), np.stack(measured) if measured else None, [last for _, _, last in rows]
+            said,
+            Hypotheses(np.stack([one.nodes for one in hypotheses]), np.stack([one.log_probs for one in hypotheses])),
+            np.stack(distances) if self.scoring.geometric else None,
+            list(candidates),
         )
 
     def emissions(self, points: Points) -> Emissions:

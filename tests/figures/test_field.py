@@ -4,13 +4,13 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from glissando.errors import WeightsError
+from glissando.explain import field_logits
 from glissando.figures import field as module
 from glissando.figures.examples import Example, find_examples
 from glissando.figures.field import draw_fields, look
 from glissando.layout import load_layout
 from glissando.runtime import EncoderRuntime
 from glissando.synth import swipe
-from glissando.explain import field_logits
 from glissando.weights import load_weights
 
 QWERTY = load_layout("qwerty")

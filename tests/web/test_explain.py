@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
+from glissando.alignment import needed_frames, word_costs
 
 import glissando
-from glissando.alignment import needed_frames, word_costs
+from glissando.explain import _score, explain, field
 from glissando.gesture import Gesture
 from glissando.layout import Key, Layout
 from glissando.lexicon import Lexicon
 from glissando.runtime import Emissions
 from glissando.scoring import Scoring
 from glissando.synth import swipe
-from glissando.explain import _score, explain, field
 
 
 def log_probs(frames):

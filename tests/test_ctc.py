@@ -1,10 +1,22 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
 
-from glissando.alignment import align, needed_frames, word_costs
+from glissando.beam import Pruning, search
+from glissando.ctc import IMPOSSIBLE, align, needed_frames, word_costs, word_log_probs
 from glissando.errors import LexiconError
+from glissando.lexicon import Lexicon
+from glissando.trie import build_trie
+
+LETTERS = tuple("abcde")
+SPELLINGS = ["a", "ab", "abba", "bee", "deed", "cabbed", "dead", "decade", "aaa"]
+
+
+@pytest.fixture(scope="module")
+def trie():
+    return build_trie(Lexicon.from_counts(dict.fromkeys(SPELLINGS, 1.0)), LETTERS)
 
 
 def emissions(rng, frames, letters):
@@ -94,3 +106,38 @@ def test_agrees_with_torch():
         blank=26, reduction="none",
     )  # fmt: skip
     np.testing.assert_allclose(word_costs(batch, words), found.numpy(), rtol=1e-4)
+
+
+def nodes_of(trie, *words):
+    return np.array([trie.find(word) if word else -1 for word in words], dtype=np.int32)
+
+
+def test_hypotheses_of_two_frames_by_hand(trie):
+    # Columns: a, b, c, d, e, blank. "a" is spelled by aa, a-, -a; "ab" by ab alone.
+    probs = np.array([[0.5, 0.2, 0.05, 0.03, 0.02, 0.2], [0.1, 0.4, 0.05, 0.03, 0.02, 0.4]])
+    totals = word_log_probs(np.log(probs).astype(np.float32), nodes_of(trie, "a", "ab", "", "abba"), trie)
+    assert np.exp(totals[0]) == pytest.approx(0.5 * 0.1 + 0.5 * 0.4 + 0.2 * 0.1, rel=1e-5)
+    assert np.exp(totals[1]) == pytest.approx(0.5 * 0.4, rel=1e-5)
+    assert totals[2] == IMPOSSIBLE  # no node
+    assert totals[3] == IMPOSSIBLE  # four letters in two frames
+
+
+def test_hypotheses_of_a_wide_beam_have_the_same_sums(trie):
+    log_probs = emissions(np.random.default_rng(7), 12, len(LETTERS))
+    hypotheses = search(log_probs, trie, Pruning(0.2, 1.0, width=1000, sure_blank=1.0))
+    real = hypotheses.nodes >= 0
+    assert real.sum() == len(SPELLINGS)
+    totals = word_log_probs(log_probs, hypotheses.nodes, trie)
+    np.testing.assert_allclose(totals[real], hypotheses.log_probs[real], rtol=1e-4)
+    labels = [[LETTERS.index(letter) for letter in word] for word in SPELLINGS]
+    costs = word_costs(np.repeat(log_probs[None], len(labels), axis=0), labels)
+    np.testing.assert_allclose(word_log_probs(log_probs, nodes_of(trie, *SPELLINGS), trie), -costs, rtol=1e-5)
+
+
+def test_a_word_far_below_the_smallest_float_keeps_its_cost(trie):
+    log_probs = np.full((64, len(LETTERS) + 1), -30.0, dtype=np.float32)
+    log_probs[:, 0] = 0.0
+    sure, unlikely = word_log_probs(log_probs, nodes_of(trie, "a", "bee"), trie)
+    assert sure == pytest.approx(0.0, abs=1e-6)
+    # Each of the 64 frames costs 30 nats, whichever letter or blank it is; "bee" has 66 over 6 alignments.
+    assert unlikely == pytest.approx(-64 * 30 + np.log(math.comb(66, 6)), abs=1e-3)
