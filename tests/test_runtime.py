@@ -94,7 +94,7 @@ def test_columns_in_another_order_are_corrected_alike(decoder, encoder):
 
 def test_an_encoder_is_no_decoder_and_the_other_way_round(tiny_weights, tiny_decoder):
     encoder, decoder = load_weights(tiny_weights), load_weights(tiny_decoder)
-    with pytest.raises(WeightsError, match="no decoder: the JSON beside them names no layout"):
+    with pytest.raises(WeightsError, match="not a decoder: the JSON beside them names no layout"):
         DecoderRuntime(encoder)
     with pytest.raises(WeightsError, match="the encoder takes"):
         EncoderRuntime(decoder)
@@ -180,7 +180,7 @@ def test_a_decoder_suits_its_own_layout_encoder_and_language(encoder, decoder):
 
 def test_what_does_not_fit_is_named(encoder, decoder, tiny_decoder):
     other = EncoderRuntime(Weights("other", encoder.weights.data, {**encoder.weights.card, "sha256": "f" * 64}))
-    assert "not to other" in misfit(decoder, QWERTY, other)
+    assert "not over other" in misfit(decoder, QWERTY, other)
     assert "layout 'qwerty'" in misfit(decoder, load_layout("jcuken"), encoder)
     longer = DecoderRuntime(load_weights(tiny_decoder))
     longer.frames = 64

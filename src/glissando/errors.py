@@ -34,7 +34,7 @@ class FileError(GlissandoError):
 
 
 class BundleError(GlissandoError):
-    """An exported bundle is missing, damaged or of another version, or would overwrite something that is none."""
+    """An exported bundle is missing, damaged or of another version, or its directory holds something else."""
 
 
 class CorpusError(GlissandoError):

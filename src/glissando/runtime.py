@@ -1,4 +1,4 @@
-"""Run the exported networks: a path and key centres in, emissions out. No words here."""
+"""Run the exported networks: a path and key centres in, emissions out. It knows no words."""
 
 from __future__ import annotations
 
@@ -97,25 +97,25 @@ class DecoderRuntime:
 
         Args:
             emissions: the encoder's, [B, T, K + 1].
-            columns: [K + 1] for every column of the decoder, that of the emissions; None where they are the same.
+            columns: [K + 1] for each class of the decoder, its column in the emissions; None for the same order.
 
         Returns:
-            Emissions with the columns in the order they came.
+            Emissions in the column order of the input.
         """
-        # Arrays' own methods, here and above: with the networks' weights in the cache all else comes from far, and
-        # numpy's functions of the same names are three times as long a way.
+        # Methods of the arrays, not numpy's functions of the same names: they take a third of the time.
         ordered = emissions.log_probs if columns is None else emissions.log_probs.take(columns, axis=-1)
         feed = {"log_emissions": ordered, "coefficients": emissions.coefficients, "gate": emissions.gate}
-        (found,) = self.session.run(CORRECTED, feed)
-        corrected = found if columns is None else found.take(columns.argsort(), axis=-1)
+        (corrected,) = self.session.run(CORRECTED, feed)
+        if columns is not None:
+            corrected = corrected.take(columns.argsort(), axis=-1)
         return Emissions(corrected, emissions.coefficients, emissions.gate)
 
 
 def match_keys(layout: Layout, known: Layout) -> np.ndarray:
-    """Where a decoder's keys are on another layout, if the two are the same keyboard.
+    """The keys of a layout in the order of the layout that a decoder knows, if the two are the same keyboard.
 
-    They are where they have the same letters, one key each, at most ``SAME_KEY`` apart in x and in y. Coordinates are
-    fractions of the letter area, so its size and shape do not matter.
+    They are the same if they have the same letters, one key each, at most ``SAME_KEY`` apart in x and in y. Coordinates
+    are fractions of the letter area, so its size and shape do not matter.
 
     Args:
         layout: the layout with K keys.
@@ -126,7 +126,7 @@ def match_keys(layout: Layout, known: Layout) -> np.ndarray:
     """
     if len(layout.keys) != len(known.keys) or set(layout.letters) != set(known.letters):
         return np.empty(0, dtype=np.int64)
-    # As many keys as letters on either, or the gap below compares a letter's first key alone.
+    # One key for each letter, or the gap below would compare only a letter's first key.
     if len(set(known.letters)) != len(known.letters):
         return np.empty(0, dtype=np.int64)
     places = np.array([layout.keys_of[letter][0] for letter in known.letters])
@@ -135,11 +135,11 @@ def match_keys(layout: Layout, known: Layout) -> np.ndarray:
 
 
 def misfit(decoder: DecoderRuntime, layout: Layout, encoder: EncoderRuntime) -> str:
-    """Why a decoder cannot correct an encoder's emissions on a layout; empty where it can."""
+    """Why a decoder cannot correct an encoder's emissions on a layout; empty if it can."""
     if not len(match_keys(layout, decoder.layout)):
-        return f"the decoder belongs to the letters of layout {decoder.layout.name!r} at their places"
+        return f"the decoder was trained for layout {decoder.layout.name!r}"
     if decoder.encoder not in (None, encoder.weights.card.get("sha256")):
-        return f"the decoder belongs to the encoder {decoder.encoder[:12]}..., not to {encoder.weights.name}"
+        return f"the decoder was trained over encoder {decoder.encoder[:12]}..., not over {encoder.weights.name}"
     if decoder.frames != encoder.frames:
         return f"the decoder takes {decoder.frames} frames, the encoder gives {encoder.frames}"
     return ""
@@ -147,7 +147,7 @@ def misfit(decoder: DecoderRuntime, layout: Layout, encoder: EncoderRuntime) -> 
 
 @lru_cache(maxsize=8)
 def _padded(batch: int, centres: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A layout as the graph takes it, and which of its columns are real: the keys' and blank's.
+    """A layout as the graph takes it, and the columns of its output that are real: the keys' and blank's.
 
     Shape: [K, 2] float32 as bytes -> keys [B, 64, 2], mask [B, 64], columns [K + 1].
     """
@@ -159,7 +159,7 @@ def _padded(batch: int, centres: bytes) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _session(weights: Weights, threads: int) -> Any:
-    """A model, ready to run on a few threads."""
+    """An onnxruntime session on a number of threads."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -168,14 +168,14 @@ def _session(weights: Weights, threads: int) -> Any:
     options.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(weights.data, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime raises types of its own, private ones
+    except Exception as error:  # onnxruntime raises private types
         raise WeightsError(f"weights {weights.name} are not a model onnxruntime can run: {error}") from None
 
 
 def _bound_layout(weights: Weights) -> Layout:
     """The layout that a decoder's JSON names."""
     if "layout" not in weights.card:
-        raise WeightsError(f"weights {weights.name} are no decoder: the JSON beside them names no layout")
+        raise WeightsError(f"weights {weights.name} are not a decoder: the JSON beside them names no layout")
     try:
         return Layout.from_dict(weights.card["layout"])
     except LayoutError as error:

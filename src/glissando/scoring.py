@@ -40,17 +40,13 @@ class Candidate:
 class Scoring:
     """The constants of the search and of the ranking.
 
-    While searching, prefixes are kept by
-
-        log_prob / depth^pruning_exponent + pruning_bonus * depth + pruning_frequency * max(best, pruning_floor)
-
-    where best is the highest byte of the words below the prefix; the report has no such term. Words are ranked by
+    The beam search keeps prefixes by ``beam.Pruning``, whose constants here begin with "pruning". Words are ranked by
 
         log_prob / length^length_exponent + frequency_weight * max(byte, frequency_floor) + length_bonus * length
         - location_weight * location - shape_weight * shape
 
-    of which the first line is the report's (eq. 3) when the floor is 0; the distances of the second are geometry.py's.
-    On a keyboard with a decoder, log_prob is (1 - decoder_share) of the encoder's and decoder_share of the decoder's.
+    The first line is the report's (eq. 3) when the floor is 0. The distances in the second come from geometry.py.
+    With a decoder, log_prob is (1 - decoder_share) of the encoder's plus decoder_share of the decoder's.
     """
 
     length_exponent: float = 0.105  # gamma; these five are the report's English tune
@@ -61,7 +57,7 @@ class Scoring:
     frequency_floor: float = 0.0  # rarer words count as this frequent: low bytes tell little
     location_weight: float = 0.0  # per key width that the swipe strays from the word's keys
     shape_weight: float = 0.0  # per unit of shape distance
-    decoder_share: float = 0.5  # the decoder's part in a word's log-probability, where there is a decoder
+    decoder_share: float = 0.5  # weight of the decoder's log-probability against the encoder's
     temperature: float = 1.0  # divides the scores before the softmax of Candidate.probability
     pruning_frequency: float = 0.0  # lambda_p, per unit of the byte; 0 is the report's pruning
     pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
@@ -71,8 +67,8 @@ class Scoring:
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise ScoringError(f"scoring constant {field.name} must be a finite number, got {value!r}")
-            object.__setattr__(self, field.name, float(value))  # a whole number would wrap among the bytes
-        if self.pruning_frequency < 0:  # prefixes would be kept for the rareness of their words
+            object.__setattr__(self, field.name, float(value))  # an int times a uint8 array would overflow
+        if self.pruning_frequency < 0:  # the search would prefer prefixes of rare words
             raise ScoringError(f"scoring constant pruning_frequency must not be negative, got {self.pruning_frequency}")
         if not 0 <= self.decoder_share <= 1:
             raise ScoringError(f"scoring constant decoder_share must lie in [0, 1], got {self.decoder_share}")
@@ -85,7 +81,7 @@ class Scoring:
         if not isinstance(data, Mapping):
             raise ScoringError(f"{source}: scoring constants are a JSON object")
         if "shark2" in data and "scoring" not in data:
-            raise ScoringError(f"{source} holds SHARK2's constants; the encoder's are made without --method shark2")
+            raise ScoringError(f"{source} holds constants of SHARK2; tune without --method shark2 for the encoder's")
         values = data.get("scoring", data)
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known) if isinstance(values, Mapping) else ["?"]
@@ -125,7 +121,7 @@ def load_scoring(
 
 
 def read_scoring(scoring: str | Path = "auto", language: str = "", method: str = "encoder") -> tuple[Any, str]:
-    """The JSON behind a name or a file, with what stands in it beside the constants, and the name it was found by."""
+    """The JSON behind a name or a file, with everything in it, and its name or path."""
     name = str(scoring)
     if name == "auto":
         wanted = (f"{language}-{method}", language, "general")

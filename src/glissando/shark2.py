@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from glissando.errors import LexiconError, ScoringError
-from glissando.geometry import Ruler, WalkCosts
+from glissando.geometry import POINTS, ROW_HEIGHT, TOUCH_BIAS, WALK, Ruler, WalkCosts
 from glissando.gesture import Points, as_gesture
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon
@@ -45,19 +45,19 @@ class Shark2Constants:
     Chosen on swipes of the How We Swipe training people with Android's English list and the targets added: first
     the weights, as the conditional logit that best predicts the target among the survivors, then all of them
     together by an Optuna search of that likelihood and top-1, rounded. Which terms to keep was decided on these and
-    on the validation people: each is worth a quarter of a point of top-1 or more, most of them one.
+    on the validation people: each adds a quarter of a point of top-1 or more, most of them a point.
     """
 
-    points: int = 32  # equidistant points of swipe and template
-    shortlist: int = 400  # survivors whose location is worked out; those with the best bound
+    points: int = POINTS  # equidistant points of swipe and template
+    shortlist: int = 400  # survivors whose location is computed: those with the best bound
     start_radius: float = 1.6  # endpoint pruning (theta): how far from the touch-down a template may begin
     end_radius: float = 2.3  # and from the lift-off end; fingers overshoot
-    row_height: float = 1.75  # what a key height counts for
-    touch_bias: float = 0.085  # key heights by which fingers land below the centre
-    tunnel: float = 0.3  # half width of the tunnel around a template
-    stray: float = 0.65  # location distance of a key width outside the tunnel; a letter missed by one costs 1
-    turn: float = 1.25  # location distance of swiping at right angles to the template
-    haste: float = 0.55  # location distance of passing a letter at the swipe's mean speed
+    row_height: float = ROW_HEIGHT  # the length of a key height
+    touch_bias: float = TOUCH_BIAS  # key heights by which fingers land below the centre
+    tunnel: float = WALK.tunnel  # half width of the tunnel around a template
+    stray: float = WALK.stray  # location distance of a key width outside the tunnel; a letter missed by one costs 1
+    turn: float = WALK.turn  # location distance of swiping at right angles to the template
+    haste: float = WALK.haste  # location distance of passing a letter at the swipe's mean speed
     shape_weight: float = 9.0
     location_weight: float = 11.7
     start_weight: float = 4.0
@@ -83,7 +83,7 @@ class Shark2Constants:
         if not isinstance(data, Mapping):
             raise ScoringError(f"{source}: SHARK2's constants are a JSON object")
         if "scoring" in data and "shark2" not in data:
-            raise ScoringError(f"{source} holds the encoder's constants; SHARK2's are made with --method shark2")
+            raise ScoringError(f"{source} holds constants of the encoder; tune with --method shark2 for SHARK2's")
         values = data.get("shark2", data)
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known) if isinstance(values, Mapping) else ["?"]
@@ -101,13 +101,13 @@ def load_shark2(constants: str | Path | Mapping[str, Any] | Shark2Constants | Sc
     if isinstance(constants, Shark2Constants):
         return constants
     if isinstance(constants, Scoring):
-        raise ScoringError("equation 3's constants are the encoder's; SHARK2's are auto or a .json file")
+        raise ScoringError("a Scoring holds constants of the encoder; SHARK2 takes auto or a .json file")
     if isinstance(constants, Mapping):
         return Shark2Constants.from_dict(constants)
     if str(constants) == "auto":
         return Shark2Constants()
     if not (isinstance(constants, Path) or str(constants).endswith(".json")):
-        raise ScoringError(f"no SHARK2 constants {constants!r}; they are auto or a .json file")
+        raise ScoringError(f"no SHARK2 constants {constants!r}; SHARK2 takes auto or a .json file")
     return Shark2Constants.from_dict(read_constants(Path(constants)), str(constants))
 
 
@@ -166,7 +166,7 @@ class Shark2:
         return self._rank(found.templates, found.likelihoods - self.constants.location_weight * found.locations, k)
 
     def match(self, points: Points) -> Matches:
-        """The terms of the score for the templates that survive pruning, in no order."""
+        """The terms of the score for the templates that survive pruning, in no particular order."""
         gesture = as_gesture(points)
         path = self._ruler.trace(gesture.x, gesture.y, gesture.t, self.constants.points)
         visits, strays = cost_tables(path, self._templates.keys, self._templates.key_starts, self._costs)
@@ -225,7 +225,7 @@ class Shark2:
         frequency = self.lexicon.frequencies[words]
         score = log_prob[owner] + self._prior(frequency)
         share = softmax(score)
-        best = np.lexsort((-frequency.astype(np.int64), -score))[: max(k, 0)]  # below the floor the byte still decides
+        best = np.lexsort((-frequency.astype(np.int64), -score))[: max(k, 0)]  # below the floor the byte decides
         return [
             Candidate(
                 self.lexicon.words[words[i]], float(score[i]), float(log_prob[owner[i]]), float(share[i]),

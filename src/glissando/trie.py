@@ -38,7 +38,7 @@ class Trie:
         parents: [M] int32, the node above each; the root is its own.
         endings: [M + 1] int32; the words ending at node i are words[endings[i]:endings[i + 1]].
         words: [W] int32 indices into the lexicon, by node, most frequent first.
-        best: [M] uint8, the highest frequency byte of all words at or below each node: what a search may hope for.
+        best: [M] uint8, the highest frequency byte of all words at or below each node.
     """
 
     letters: tuple[str, ...]
@@ -61,7 +61,7 @@ class Trie:
 
     @cached_property
     def edges(self) -> np.ndarray:
-        """What a search asks of a node in one number, so that it waits for memory once. Shape: [M + 1] uint32.
+        """All that a search asks of a node packed in one number, so that it reads memory once. Shape: [M + 1] uint32.
 
         From the top: 23 bits the first child, one bit whether a word ends there, 8 bits the label.
         """
@@ -101,7 +101,7 @@ class Trie:
 
 
 def build_trie(lexicon: Lexicon, letters: tuple[str, ...]) -> Trie:
-    """Build the trie of a lexicon typed on these letters, or fetch it from the cache.
+    """Build the trie of a lexicon typed on these letters, or read it from the cache.
 
     Args:
         lexicon: the words; those with no typed letter are left out.
@@ -130,14 +130,14 @@ def best_below(depths: np.ndarray, parents: np.ndarray, endings: np.ndarray, fre
     """
     best = np.zeros(len(depths), np.uint8)
     np.maximum.at(best, np.repeat(np.arange(len(depths)), np.diff(endings)), frequencies)
-    levels = np.searchsorted(depths, np.arange(1, int(depths[-1]) + 2))  # where each depth begins: they lie together
+    levels = np.searchsorted(depths, np.arange(1, int(depths[-1]) + 2))  # where each depth begins
     for low, high in reversed(list(pairwise(levels.tolist()))):
         np.maximum.at(best, parents[low:high], best[low:high])
     return best
 
 
 def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """The trie's arrays, built."""
+    """Build the arrays of a trie."""
     typed = lexicon.spell(frozenset(letters))
     lengths = np.array([len(word) for word in typed], dtype=np.int64)
     if lengths.max() == 0:

@@ -1,4 +1,4 @@
-"""Model files: packaged or given, each with a JSON beside it that says what it is and proves it is whole."""
+"""Model files, packaged or given. A JSON card beside each says what it is and holds its checksum."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def packaged_weights() -> tuple[str, ...]:
 
 
 def card_path(path: Path) -> Path:
-    """Where the JSON of a model file is: one.json beside one.onnx, but one.pte.json beside one.pte."""
+    """The path of a model file's card: one.json beside one.onnx, but one.pte.json beside one.pte."""
     return path.with_suffix(".json") if path.suffix == ".onnx" else path.with_name(f"{path.name}.json")
 
 
 def write_card(path: Path, card: dict[str, Any]) -> Path:
-    """Write the JSON that belongs to a model file, its checksum added; returns the JSON's path."""
+    """Write a model file's card with the file's checksum; returns the card's path."""
     card = {**card, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     target = card_path(path)
     target.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
