@@ -45,7 +45,8 @@ def main() -> None:
         result = design(DesignRequest(**options), config, show)
     except GlissandoError as error:
         sys.exit(f"glissando: {error}")
-    print("\n".join(result.summary(config)))
+    if result is not None:  # else another process of torchrun's prints
+        print("\n".join(result.summary(config)))
 
 
 if __name__ == "__main__":

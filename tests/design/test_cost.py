@@ -34,13 +34,6 @@ def plainly(task, slots, words):
     return total / sum(words.values())
 
 
-def test_a_layout_costs_what_its_words_cost():
-    task, layouts = costs()
-    where = places(task, 3)
-    for row, clarity in zip(where.tolist(), layouts.of(where).clarity.tolist(), strict=True):
-        assert clarity == pytest.approx(plainly(task, row, WORDS))
-
-
 def test_all_layouts_of_four_letters():
     words = {"ab": 1.0, "cad": 2.0, "d": 0.5, "abba": 1.0}
     task, layouts = costs("2-2", "abcd", words)
@@ -100,14 +93,6 @@ def test_travel_is_the_time_of_exact_swipes():
         expected += weight * (np.where(legs > 0, legs, DWELL_MS).sum() if len(legs) else TAP_MS)
     travel = layouts.of(torch.tensor([task.slots(kasroz)])).travel
     assert float(travel) == pytest.approx(expected / sum(WORDS.values()) / 1000, rel=1e-6)
-
-
-def test_the_memo_knows_what_was_put_and_nothing_else():
-    memo = Memo(10, CPU)
-    memo.put(torch.tensor([5, 1 << 40, -7]), torch.tensor([1.0, 2.0, 3.0]))
-    values, known = memo.get(torch.tensor([-7, 6, 5, 1 << 40]))
-    assert known.tolist() == [True, False, True, True]
-    assert values[known].tolist() == [3.0, 1.0, 2.0]
 
 
 def test_new_entries_for_one_place_never_mix_hash_and_value():

@@ -98,11 +98,6 @@ def test_a_gpu_needs_torch_weights():
         _checkpoint("encoder")
 
 
-def test_the_packaged_judge_learned_from_no_keyboard_in_particular():
-    settings = load_weights("judge").card["provenance"]["settings"]
-    assert (settings["rearranged"], settings["augment"]["upright"], settings["synthetic"]) == (1, 0, 0)
-
-
 def test_the_packaged_judge_ranks_three_keyboards_as_the_report_does():
     words = SearchWords.choose(load_lexicon("en"), ALPHABET, 200)
     layouts = [load_layout(name) for name in ("kasroz", "clearflow", "qwerty")]

@@ -42,14 +42,6 @@ def test_a_seed_repeats_a_search_and_another_does_not():
     assert first.team.slots().tolist() != other.team.slots().tolist()
 
 
-def test_every_layout_beside_a_climber_is_counted():
-    one = search(rounds=1)
-    one.run()
-    assert 2 * 15 <= one.tally.layouts <= 2 * (15 + one.config.combos - 1)
-    assert one.tally.swipes == one.judge.swipes
-    assert one.tally.lookups > one.tally.swipes
-
-
 def test_a_resumed_search_equals_one_that_never_stopped(tmp_path):
     whole, half, rest = search(rounds=20), search(rounds=9), search(rounds=20)
     whole.run()
@@ -71,14 +63,6 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
     state.write_text(json.dumps({"tally": {}}))
     with pytest.raises(DesignError, match="damaged"):
         search().resume(state)
-
-
-def test_progress_is_reported_after_every_round():
-    seen = []
-    search(rounds=5).run(report=lambda p: seen.append((p.tally.rounds, p.share, p.improved)))
-    assert [rounds for rounds, _, _ in seen] == [1, 2, 3, 4, 5]
-    assert seen[-1][1] == 1.0
-    assert seen[0][2]
 
 
 def test_words_of_another_alphabet_are_refused():

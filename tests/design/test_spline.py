@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from glissando.design.spline import leg_times, minimum_jerk_paths, solve_band, spline_band
+from glissando.design.spline import minimum_jerk_paths, solve_band, spline_band
 from glissando.layout import load_layout
-from glissando.synth import DWELL_MS, WIDTH_MM, leg_durations, word_paths, word_points
+from glissando.synth import WIDTH_MM, word_paths, word_points
 
 WORDS = ["a", "of", "aa", "all", "the", "stream", "committee", "bookkeeper", "extraordinary", "ooo"]
 
@@ -34,12 +34,6 @@ def test_a_word_does_not_depend_on_the_longer_words_beside_it():
     for word, path in zip(WORDS, together, strict=True):
         alone = minimum_jerk_paths(*batch([word], layout, torch.float64))[0]
         torch.testing.assert_close(path, alone, rtol=0, atol=1e-9)
-
-
-def test_leg_times_by_hand():
-    points = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.1, 0.0]], dtype=torch.float64)
-    times = leg_times(points, torch.tensor([100.0, 50.0], dtype=torch.float64))
-    assert times.tolist() == pytest.approx([leg_durations(points.numpy(), 0.5, 100)[0], DWELL_MS])
 
 
 def test_the_kernel_solves_as_the_plain_form_does():

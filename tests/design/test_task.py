@@ -11,11 +11,8 @@ from glissando.layout import Layout, load_layout
 REPORT, QWERTY = parse_grid("4-6-6-6-4"), load_layout("qwerty")
 
 
-def test_the_reports_grid_is_kasrozs():
-    np.testing.assert_array_equal(REPORT.centres, load_layout("kasroz").centres)
-
-
 def test_rows_are_centred_and_keys_no_wider_than_an_eighth():
+    np.testing.assert_array_equal(REPORT.centres, load_layout("kasroz").centres)
     grid = parse_grid("3-2")
     assert [key.cx for key in grid.keys] == pytest.approx([0.375, 0.5, 0.625, 0.4375, 0.5625])
     assert {round(key.rx, 6) for key in grid.keys} == {0.0625}
@@ -28,11 +25,6 @@ def test_a_staggered_grid():
     assert np.diff(first) == pytest.approx([grid.keys[0].rx] * 2)
     with pytest.raises(LayoutError, match="stagger goes with row lengths"):
         parse_grid("qwerty", stagger=0.5)
-
-
-def test_a_grid_from_a_layout_file(tmp_path):
-    (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "rows": ["ab", "cd"]}))
-    assert len(parse_grid(str(tmp_path / "mine.json")).keys) == 4
 
 
 @pytest.mark.parametrize("spec", ["0-4", "30-40", "65"])
@@ -89,17 +81,12 @@ def test_pins_by_row_and_column():
         (REPORT, ALPHABET, {"pins": "é=1.1"}, "cannot pin 'é'"),
         (REPORT, ALPHABET, {"pins": "é", "start": load_layout("kasroz")}, "no key 'é' to pin"),
         (QWERTY, ALPHABET, {"pins": "a=1.1", "start": QWERTY}, "'a' is pinned to another key"),
+        (QWERTY, ALPHABET, {"pins": ALPHABET, "start": QWERTY}, "nothing to search"),
     ],
 )
 def test_tasks_that_contradict_themselves(grid, letters, options, message):
     with pytest.raises(LayoutError, match=message):
-        make_task(grid, letters, **options)
-
-
-def test_everything_pinned_leaves_nothing_to_search():
-    task = make_task(QWERTY, ALPHABET, start=QWERTY, pins=ALPHABET)
-    with pytest.raises(LayoutError, match="nothing to search"):
-        _ = task.swaps
+        _ = make_task(grid, letters, **options).swaps
 
 
 def test_alphabets_come_from_the_built_in_layouts():

@@ -2,19 +2,13 @@ import numpy as np
 import pytest
 from design.fakes import lexicon
 
-from glissando.design.words import RunningText, SearchWords, check_typeable, relative_frequencies
+from glissando.design.words import RunningText, SearchWords, check_typeable
 from glissando.errors import LayoutError, LexiconError
 from glissando.layout import Layout
 from glissando.lexicon import LOG_RANGE
 
 AB = Layout.from_rows("ab", ["ab"])
 ABC = Layout.from_rows("abc", ["abc"])
-
-
-def test_bytes_are_logarithms():
-    ten = round(255 / LOG_RANGE)  # bytes of a factor of ten
-    more, less = relative_frequencies(lexicon(a=100 + ten, b=100))
-    assert more / less == pytest.approx(10, rel=0.03)
 
 
 def test_words_as_numbers_most_frequent_first():
@@ -25,19 +19,14 @@ def test_words_as_numbers_most_frequent_first():
     assert words.weights.sum() == pytest.approx(1)
     assert words.weights[0] / words.weights[1] == pytest.approx(10 ** (50 * LOG_RANGE / 255))
     assert words.coverage == pytest.approx(1)
+    some = SearchWords.choose(lexicon("aa", "bb", "ab", "ba"), "ab", coverage=0.51)
+    assert (len(some), some.coverage) == (3, pytest.approx(0.75))
 
 
 def test_words_typed_alike_are_one_word_that_weighs_as_much_as_both():
     words = SearchWords.choose(lexicon(**{"its": 100, "it's": 100, "sit": 105}), "ist", count=9)
     assert words.words == ("its", "sit")
     assert words.weights[0] == pytest.approx(2 / (2 + 10 ** (5 * LOG_RANGE / 255)))
-
-
-def test_a_share_of_running_text():
-    half = SearchWords.choose(lexicon("aa", "bb", "ab", "ba"), "ab", coverage=0.5)
-    assert len(half) == 2
-    assert half.coverage == pytest.approx(0.5)
-    assert len(SearchWords.choose(lexicon("aa", "bb", "ab", "ba"), "ab", coverage=0.51)) == 3
 
 
 def test_words_without_keys_are_left_out_or_refused_if_they_are_many():

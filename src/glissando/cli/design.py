@@ -107,6 +107,8 @@ def design(
     )  # fmt: skip
     with _live(config.dial) as show:
         result = run(request, config, show)
+    if result is None:  # another process of torchrun's prints
+        return
     print(_drawn(result.layout))
     print("\n".join(result.summary(config)))
     for part in ("layout.json", "layout.svg", "search.json"):

@@ -12,7 +12,7 @@ import torch
 from glissando.design.archive import Arrangement, letter_rows, undominated, write_front, write_json
 from glissando.design.config import DesignRequest, SearchConfig
 from glissando.design.cost import LayoutCosts
-from glissando.design.judge import check_judges, make_judge
+from glissando.design.judge import Judge, check_judges, make_judge
 from glissando.design.search import Progress, Search, Tally
 from glissando.design.task import make_task
 from glissando.design.words import SearchWords
@@ -68,7 +68,9 @@ class DesignResult:
         return lines
 
 
-def design(request: DesignRequest, config: SearchConfig, report: Callable[[Progress, Layout], None]) -> DesignResult:
+def design(
+    request: DesignRequest, config: SearchConfig, report: Callable[[Progress, Layout], None]
+) -> DesignResult | None:
     """Search, and write the results to ``request.out``.
 
     An interrupt (Ctrl-C) ends the search early; the results so far are written all the same.
@@ -77,6 +79,9 @@ def design(request: DesignRequest, config: SearchConfig, report: Callable[[Progr
         request: which keyboard to search for.
         config: how to search.
         report: called after every round of the leading process with the progress and the best layout so far.
+
+    Returns:
+        The result in the leading process; None in the others that torchrun started.
     """
     words = request.read_words()
     task = request.read_task("".join(words.alphabet))
@@ -97,14 +102,13 @@ def design(request: DesignRequest, config: SearchConfig, report: Callable[[Progr
         search.gather()
         if not search.archive.best:
             raise DesignError("the search was stopped before its first round was over; nothing was found yet")
-        torch.set_float32_matmul_precision("highest")
-        costs = LayoutCosts(task, words, exact, EXACT_MEMO_BITS)
-        upright = costs
-        if config.view != "upright":
-            judge = make_judge(request.weights, task, replace(config, view="upright"), world, exact=True)
-            upright = LayoutCosts(task, words, judge, EXACT_MEMO_BITS)
-        result = _finish(search, costs, upright, request, interrupted)
+        result = None
         if world.leads:
+            torch.set_float32_matmul_precision("highest")
+            upright = exact
+            if config.view != "upright":
+                upright = make_judge(request.weights, task, replace(config, view="upright"), world, exact=True)
+            result = _finish(search, exact, upright, request, interrupted)
             _write(request, search, result)
         world.wait()
         return result
@@ -156,22 +160,21 @@ def _run(search: Search, state: Path, report: Callable[[Progress], None]) -> boo
         return True
 
 
-def _finish(
-    search: Search, exact: LayoutCosts, upright: LayoutCosts, request: DesignRequest, interrupted: bool
-) -> DesignResult:
+def _finish(search: Search, exact: Judge, upright: Judge, request: DesignRequest, interrupted: bool) -> DesignResult:
     """Judge the kept layouts again, in full precision: as the search saw them, and upright."""
     task, dial = search.task, search.config.dial
-    best = min(exact.arrangements([one.slots for one in search.archive.best]), key=lambda one: one.total(dial))
-    front = undominated(exact.arrangements([one.slots for one in search.archive.front()]))
+    costs = LayoutCosts(task, search.words, exact, EXACT_MEMO_BITS)
+    best = min(costs.arrangements([one.slots for one in search.archive.best]), key=lambda one: one.total(dial))
+    front = undominated(costs.arrangements([one.slots for one in search.archive.front()]))
     peers = {}
     for name in dict.fromkeys([*([request.start] if request.start else []), *PEERS]):
         with contextlib.suppress(LayoutError):  # it has other keys or letters, so it cannot be compared
-            peers[name] = exact.arrangements([task.slots(load_layout(name))])[0]
+            peers[name] = costs.arrangements([task.slots(load_layout(name))])[0]
     shown = {request.name: best, **peers}
-    clarity = [one.clarity for one in upright.arrangements([one.slots for one in shown.values()])]
-    layout = task.layout(best.slots, request.name)
-    nats = dict(zip(shown, clarity, strict=True))
-    return DesignResult(layout, best, peers, nats, front, replace(search.tally), interrupted)
+    seen = costs if upright is exact else LayoutCosts(task, search.words, upright, EXACT_MEMO_BITS)
+    nats = [one.clarity for one in seen.arrangements([one.slots for one in shown.values()])]
+    layout, clarity = task.layout(best.slots, request.name), dict(zip(shown, nats, strict=True))
+    return DesignResult(layout, best, peers, clarity, front, replace(search.tally), interrupted)
 
 
 def _write(request: DesignRequest, search: Search, result: DesignResult) -> None:
