@@ -11,7 +11,7 @@ from glissando.design.measures import (
     measure_travel,
 )
 from glissando.design.words import RunningText
-from glissando.layout import Key, Layout, load_layout
+from glissando.layout import Layout, load_layout
 from glissando.synth import DWELL_MS, TAP_MS
 
 # Square keys in a 3 x 3 grid: what is in line can be seen.
@@ -51,13 +51,6 @@ def test_counts_weigh_running_text():
     assert counts.word_share == pytest.approx(1 / 3)
     (worst,) = counts.worst
     assert (worst.letters, worst.clearance, worst.share) == ("abc", 0.0, pytest.approx(1 / 4))
-
-
-def test_keys_are_measured_in_their_width_at_the_true_aspect():
-    flat = Layout("flat", (Key("a", 0.25, 0.25, 0.25, 0.25), Key("b", 0.75, 0.75, 0.25, 0.25)), aspect=0.5)
-    letters, points = key_sequence("abb", flat)
-    assert letters == "ab"
-    assert (points[1] - points[0]).tolist() == [1.0, 0.5]
 
 
 def test_the_reports_example():

@@ -88,18 +88,16 @@ class Team:
                 row[:] = cycle[swaps[:, 0]] == cycle[swaps[:, 1]]
         return rows
 
-    def candidates(self, gains: np.ndarray) -> list[list[list[int]]]:
-        """Where each climber may go: its best swap, its best two that share no letter, and so on.
+    def candidates(self, slots: list[int], gains: np.ndarray) -> list[list[int]]:
+        """Where a climber may go: its best swap, its best two that share no letter, and so on.
 
         Args:
-            gains: [R, P] what each swap saves; -inf where it is not allowed.
+            slots: where it is.
+            gains: [P] what each swap saves; -inf where it is not allowed.
 
         Returns:
-            For every climber some layouts, the first with one swap; its own layout where no swap is allowed.
+            Layouts, the first with one swap; its own layout where no swap is allowed.
         """
-        return [self._candidates(climber.slots, row) for climber, row in zip(self.climbers, gains, strict=True)]
-
-    def _candidates(self, slots: list[int], gains: np.ndarray) -> list[list[int]]:
         taken: set[int] = set()
         layouts: list[list[int]] = []
         for swap in np.argsort(-gains, kind="stable").tolist():

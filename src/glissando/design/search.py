@@ -138,7 +138,7 @@ class Search:
         improved = self._note(around.flatten(0, 1), Costs(*(part.flatten() for part in beside)), allowed.flatten())
         gains = np.full((len(here), len(self.order)), -np.inf)
         gains[:, numbers] = np.where(allowed, now[:, None] - _numpy(beside.total(dials[:, None])), -np.inf)
-        candidates = self.team.candidates(gains)
+        candidates = [self.team.candidates(*one) for one in zip(self.team.slots().tolist(), gains, strict=True)]
         flat = self._tensor([slots for some in candidates for slots in some])
         tried = self.costs.of(flat)
         improved |= self._note(flat, tried)

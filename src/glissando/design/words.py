@@ -10,7 +10,6 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -48,12 +47,6 @@ class SearchWords:
 
     def __len__(self) -> int:
         return len(self.lengths)
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The words as they are typed."""
-        rows = zip(self.letters.tolist(), self.lengths.tolist(), strict=True)
-        return tuple("".join(self.alphabet[letter] for letter in row[:length]) for row, length in rows)
 
     @classmethod
     def choose(
