@@ -1,4 +1,4 @@
-"""How well the product reads made-up swipes, as a person might draw them, on layouts that no one has swiped on yet.
+"""How well the keyboard reads made-up swipes, drawn as a person might, on layouts that no one has swiped on yet.
 
     python runs/design_accuracy.py qwerty clearflow kasroz found/layout.json [--swipes 3852] [--weights encoder]
 

@@ -1,11 +1,11 @@
-"""Which cost of exact swipes foretells the errors of real ones?
+"""Which cost of exact swipes predicts the errors of real ones?
 
     python runs/design_proxy.py [--weights encoder]
 
-For every corpus with real swipes: the words' costs on its layout, made up from exact swipes alone, against whether the
-real swipes of those words were read rightly (beam 100, Android's list + targets, key_dist_max <= 2). Prints for each
+For every corpus with real swipes: the words' costs on its layout, from exact swipes alone, against whether the real
+swipes of those words were read correctly (beam 100, Android's list + targets, key_dist_max <= 2). Prints for each
 cost the area under the ROC curve (0.5 is chance), Spearman's correlation over swipes, and how much the error rate
-rises per nat. Needs GLISSANDO_DATA and glissando[train]. Some two minutes of two CPU cores.
+rises per nat. Needs GLISSANDO_DATA. About two minutes of two CPU cores.
 """
 
 import argparse
@@ -13,17 +13,16 @@ import os
 from pathlib import Path
 
 import numpy as np
-import torch
 from scipy.stats import rankdata, spearmanr
 
 from glissando.corpus.layouts import LayoutShelf
+from glissando.ctc import word_costs
 from glissando.evaluation.evaluate import EvaluationOptions, decode_swipes, make_decoder, read_targets, with_aspect
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import LOG_RANGE
 from glissando.runtime import EncoderRuntime
 from glissando.synth import swipe, word_paths
-from glissando.train.losses import torch_ctc_loss
 from glissando.weights import load_weights
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,13 +59,13 @@ def main() -> None:
         targets = [outcome.target for outcome in outcomes]
         for name, costs in all_costs(decoder, sorted(set(targets))).items():
             cost = np.array([costs[target] for target in targets])
-            print(f"  {name:22} mean {cost.mean():6.3f}  {judged(cost, wrong)}", flush=True)
+            print(f"  {name:22} mean {cost.mean():6.3f}  {predicts(cost, wrong)}", flush=True)
         length = np.array([len(target) for target in targets], dtype=float)
-        print(f"  {'letters, to compare':22} mean {length.mean():6.3f}  {judged(length, wrong)}")
+        print(f"  {'letters, to compare':22} mean {length.mean():6.3f}  {predicts(length, wrong)}")
 
 
-def judged(cost: np.ndarray, wrong: np.ndarray) -> str:
-    """How well a cost foretells errors."""
+def predicts(cost: np.ndarray, wrong: np.ndarray) -> str:
+    """How well a cost predicts errors."""
     ranks = rankdata(cost)
     bad, good = int(wrong.sum()), int((~wrong).sum())
     area = (ranks[wrong].sum() - bad * (bad + 1) / 2) / (bad * good)
@@ -103,20 +102,17 @@ def ctc(
         keys, seen = layout.centres, paths[start : start + BATCH]
         if turned:
             keys, seen = keys[:, ::-1], seen[:, ::-1]
-        log_probs = torch.tensor(encoder.run(seen, keys).log_probs)
-        lengths = torch.tensor([len(word) for word in part])
-        targets = torch.zeros(len(part), int(lengths.max()), dtype=torch.int64)
-        for row, word in zip(targets, part, strict=True):
-            row[: len(word)] = torch.tensor([place[letter] for letter in word])
-        costs.append(torch_ctc_loss(log_probs, targets, lengths))
-    return torch.cat(costs).numpy()
+        labels = [[place[letter] for letter in word] for word in part]
+        costs.append(word_costs(encoder.run(seen, keys).log_probs, labels))
+    return np.concatenate(costs)
 
 
 def ranked(keyboard: Keyboard, words: list[str]) -> np.ndarray:
     """What telling a word from the lexicon's others costs on its exact swipe: -log of its probability. Shape: [B]."""
     costs = []
-    for word, found in zip(words, keyboard.decode_batch([swipe(w, keyboard.layout) for w in words], 400), strict=True):
-        share = sum(one.probability for one in found if one.letters == word)
+    candidates = keyboard.decode_batch([swipe(word, keyboard.layout) for word in words], 400)
+    for word, ranked_words in zip(words, candidates, strict=True):
+        share = sum(one.probability for one in ranked_words if one.letters == word)
         costs.append(-np.log(max(share, 1e-6)))
     return np.array(costs)
 

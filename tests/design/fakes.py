@@ -1,13 +1,24 @@
-"""Judges whose verdicts are known, for tests of what is built on them."""
+"""What several tests of this room share: small lexicons, and a judge whose costs are known."""
 
+import numpy as np
 import torch
+
+from glissando.lexicon import Lexicon
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def lexicon(*words, **frequencies):
+    """Words of equal frequency, or words with their bytes."""
+    frequencies = dict.fromkeys(words, 150) | frequencies
+    return Lexicon("test", "en", tuple(frequencies), np.array(list(frequencies.values()), dtype=np.uint8))
 
 
 class FakeJudge:
-    """Costs that depend on the keys a word visits and on nothing else, and a count of the words read."""
+    """Costs that depend only on the keys a word visits, and a count of the words read."""
 
-    def __init__(self, device="cpu"):
-        self.device = torch.device(device)
+    def __init__(self):
+        self.device = torch.device("cpu")
         self.swipes = 0
         self.seen = []
 

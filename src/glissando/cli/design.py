@@ -1,10 +1,11 @@
-"""``glissando design``: search for keyboards, judge them, and report on them."""
+"""``glissando design``: search for keyboards, and judge them."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glissando.cli.design_front import draw, front
-from glissando.cli.design_report import report
+from glissando.cli.design_report import draw, front, report
 
 if TYPE_CHECKING:
     from glissando.design.config import SearchConfig
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from glissando.layout import Layout
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
+app.command()(front)
+app.command()(report)
+
+LINE_SECONDS = 5.0  # between lines of progress where there is no terminal
 
 LanguageOption = Annotated[str, typer.Option(help="Language of the word list, and of the layout.")]
 LexiconOption = Annotated[
@@ -60,22 +64,22 @@ def design(
     pin: Annotated[
         str, typer.Option(help='Letters that stay: "aeiou" as in --start, or "a=2.3 e=2.4", row.column.')
     ] = "",
-    max_swaps: Annotated[int | None, typer.Option(min=1, help="How many swaps from --start it may be.")] = None,
+    max_swaps: Annotated[int | None, typer.Option(min=1, help="The most swaps it may be away from --start.")] = None,
     travel: TravelOption = None,
     minutes: Annotated[float | None, typer.Option(help="How long to search; 20.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
     weights: WeightsOption = "judge",
     out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("design"),
     name: Annotated[str, typer.Option(help="What to call the layout.")] = "designed",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --out.")] = False,
     device: DeviceOption = None,
     settings: SettingsOption = None,
 ) -> None:
-    """Search for a keyboard on which words are easy to tell apart, the encoder being the judge.
+    """Search for a keyboard on which words are easy to tell apart, with the encoder as the judge.
 
     The directory --out gets layout.json, which every other command takes as a layout, its picture, the front
-    between clarity and travel, and search.json, the account of it all. Ctrl-C ends the search early and keeps
-    the best layout so far. Several GPUs: `torchrun --nproc-per-node 4 -m glissando.design`, with these options.
+    between clarity and travel, and search.json, the account of the search. Ctrl-C ends the search early and keeps
+    the best layout so far. Several GPUs: `torchrun --nproc-per-node 4 -m glissando design`, with these options.
 
     **Examples**
 
@@ -93,8 +97,7 @@ def design(
         typer.echo(context.get_help())
         raise typer.Exit(2)
     with _extras():
-        from glissando.design.__main__ import summary
-        from glissando.design.run import DesignRequest
+        from glissando.design.config import DesignRequest
         from glissando.design.run import design as run
     config = _config(settings, dial=travel, minutes=minutes, seed=seed)
     request = DesignRequest(
@@ -103,9 +106,11 @@ def design(
         device=device,
     )  # fmt: skip
     with _live(config.dial) as show:
-        found = run(request, config, show)
-    print(_drawn(found.layout))
-    print("\n".join(summary(found, config)))
+        result = run(request, config, show)
+    if result is None:  # another process of torchrun's prints
+        return
+    print(_drawn(result.layout))
+    print("\n".join(result.summary(config)))
     for part in ("layout.json", "layout.svg", "search.json"):
         typer.echo(f"wrote {out / part}", err=True)
     draw(out)
@@ -136,30 +141,26 @@ def cost(
         glissando design cost jcuken russian/layout.json --language ru --words 500
     """
     with _extras():
-        from glissando.design.judging import judge_layouts
-    from glissando.design.run import DesignRequest, read_words
+        from glissando.design.config import DesignRequest
+        from glissando.design.run import judge_layouts
     from glissando.layout import load_layout
 
     config = _config(settings, dial=travel)
     request = DesignRequest(Path(), language=language, lexicon=lexicon, count=count, coverage=coverage, letters=letters)
-    words = read_words(request)
-    found = judge_layouts([load_layout(one) for one in names], words, weights, config, device)
-    rows = {
-        one: {"cost": costs.total(config.dial), "clarity": costs.clarity, "travel": costs.travel}
-        for one, costs in zip(names, found, strict=True)
-    }
+    words = request.read_words()
+    prices = judge_layouts([load_layout(one) for one in names], words, weights, config, device)
     if as_json:
-        print(
-            json.dumps(
-                {"words": len(words), "coverage": words.coverage, "dial": config.dial, "layouts": rows}, indent=2
-            )
-        )
+        rows = {
+            one: {"cost": price.total(config.dial), "clarity": price.clarity, "travel": price.travel}
+            for one, price in zip(names, prices, strict=True)
+        }
+        head = {"words": len(words), "coverage": words.coverage, "dial": config.dial}
+        print(json.dumps({**head, "layouts": rows}, indent=2))
         return
     print(f"{len(words):,} words of {words.source}, {words.coverage:.0%} of its running text; {config.view}")
     width = max(len(one) for one in names)
-    for one, row in rows.items():
-        parts = f"{row['clarity']:.4f} nats + {config.dial:g} x {row['travel']:.4f} s"
-        print(f"  {one:{width}}  {row['cost']:.4f} = {parts} per word")
+    for one, price in zip(names, prices, strict=True):
+        print(f"  {one:{width}}  {price.describe(config.dial)} per word")
 
 
 @app.command()
@@ -179,22 +180,17 @@ def words(
 
         glissando design words russian.npz --language ru --words 3000
     """
-    with _extras():
-        from glissando.design.run import DesignRequest, read_words
+    from glissando.design.config import DesignRequest
 
     request = DesignRequest(Path(), language=language, lexicon=lexicon, count=count, coverage=coverage, letters=letters)
-    spelling = read_words(request)
-    spelling.save(out)
-    print(f"{out}: {len(spelling):,} words of {spelling.source}, {spelling.coverage:.1%} of its running text")
-
-
-app.command()(front)
-app.command()(report)
+    chosen = request.read_words()
+    chosen.save(out)
+    print(f"{out}: {len(chosen):,} words of {chosen.source}, {chosen.coverage:.1%} of its running text")
 
 
 @contextmanager
 def _extras() -> Iterator[None]:
-    """Say which extra brings a module that is missing."""
+    """Name the extra that brings a missing module."""
     from glissando.errors import MissingExtraError
 
     try:
@@ -204,12 +200,13 @@ def _extras() -> Iterator[None]:
 
 
 def _config(settings: list[str] | None, **named: Any) -> SearchConfig:
-    """Settings by name and by option; options count more."""
+    """Settings by --set and by options of their own, which override --set."""
     with _extras():
         from glissando.design.config import SearchConfig
+        from glissando.train.config import with_settings
 
     given = [f"{name}={json.dumps(value)}" for name, value in named.items() if value is not None]
-    return SearchConfig().changed([*(settings or []), *given])
+    return with_settings(SearchConfig(), [*(settings or []), *given])
 
 
 def _drawn(layout: Layout) -> str:
@@ -220,17 +217,25 @@ def _drawn(layout: Layout) -> str:
 
 @contextmanager
 def _live(dial: float) -> Iterator[Callable[[Progress, Layout], None]]:
-    """A bar with the rate, and the best layout below it, drawn anew whenever it improves; off a terminal, lines."""
+    """Show a bar with the rate, and below it the best layout whenever it improves; without a terminal, lines."""
     from rich.console import Console, Group
     from rich.live import Live
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
     from rich.text import Text
 
-    from glissando.design.__main__ import Lines, costs_of
+    from glissando.design.run import describe_progress
+
+    last = 0.0
+
+    def line(progress: Progress, layout: Layout) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_SECONDS:
+            last = time.monotonic()
+            typer.echo(describe_progress(progress, layout, dial), err=True)
 
     if not sys.stderr.isatty():
-        yield Lines(dial).show
+        yield line
         return
     bar = Bar(BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     task = bar.add_task("reading the first layouts", total=1.0)
@@ -239,7 +244,7 @@ def _live(dial: float) -> Iterator[Callable[[Progress, Layout], None]]:
         def show(progress: Progress, layout: Layout) -> None:
             tally = progress.tally
             rate = tally.layouts / max(tally.seconds, 1e-9)
-            state = f"{tally.layouts:,} layouts, {rate:,.0f}/s; best {costs_of(progress.best, dial)}"
+            state = f"{tally.layouts:,} layouts, {rate:,.0f}/s; best {progress.best.describe(dial)}"
             bar.update(task, completed=progress.share, description=state)
             if progress.improved:
                 live.update(Group(bar, Text(_drawn(layout))))

@@ -1,1 +1,1 @@
-"""Keyboards from the encoder: since a layout is an input, the encoder can judge any, and so find one."""
+"""Keyboards from the encoder: a layout is one of its inputs, so it can judge any layout, and so search for one."""

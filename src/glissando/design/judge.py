@@ -1,33 +1,43 @@
-"""The encoder as the judge: what it costs to read a word off its exact swipe, for batches of words.
+"""The encoder as the judge: the cost of reading a word from its exact swipe, for batches of words.
 
-On one grid a word's swipe, and so its cost, depends on nothing but the keys it visits: not on which letters they
-carry, nor on where the other letters are. All that follows rests on this.
+On one grid a word's swipe, and so its cost, depends only on the keys it visits: not on the letters they carry, nor on
+where the other letters are. The search rests on this.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Literal
+from functools import partial
+from importlib import resources
+from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from glissando.design.minimum_jerk import minimum_jerk_paths
+from glissando.design.config import SearchConfig
+from glissando.design.spline import minimum_jerk_paths
 from glissando.design.task import DesignTask
+from glissando.design.words import SearchWords
+from glissando.errors import DesignError
+from glissando.model.checkpoint import load_encoder
 from glissando.model.encoder import DepthwiseConv, Encoder
 from glissando.train.losses import IMPOSSIBLE, recursion, torch_ctc_loss
+from glissando.train.world import World
 
 CPU_BATCH = 1024  # words whose paths and CTC are computed together where nothing is compiled
 GPU_BATCH = 16384
-RUNTIME_BATCH = 64  # what onnxruntime takes at once: more falls out of a core's cache
+RUNTIME_BATCH = 64  # words onnxruntime takes at once: more do not fit in a core's cache
+CHECKED = 512  # words on which the quick judge is compared with the exact one
+DISAGREEMENT = 0.2  # nats per word; bfloat16 costs about 0.03
 
-Precision = Literal["bf16", "fp32"]
 Emit = Callable[[Tensor], Tensor]  # paths [B, 2, n] -> log-probabilities [B, T, K + 1]
 
 
 class Judge:
-    """Costs of words given by the keys they visit.
+    """Costs of words, given by the keys they visit.
 
     Args:
         emit: the encoder on the task's keys.
@@ -40,7 +50,7 @@ class Judge:
     def __init__(self, emit: Emit, task: DesignTask, device: torch.device, fast: bool = True, batch: int = 0) -> None:
         self.emit, self.device = emit, device
         self.fused = fast and device.type == "cuda"
-        self.centres = torch.tensor(task.centres, device=device)
+        self.centres = torch.tensor(task.grid.centres, device=device)
         self.size_mm = torch.tensor(task.size_mm, device=device)
         self.batch = batch or (GPU_BATCH if self.fused else CPU_BATCH)
         self.score = torch.compile(self._score, dynamic=False) if self.fused else self._score
@@ -79,10 +89,54 @@ class Judge:
         return torch_ctc_loss(log_probs, slots, lengths)
 
 
-def forward_cost(log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: bool = False) -> Tensor:
-    """CTC's cost alone, without what its gradient needs. Shapes: [B, T, K + 1], [B, L], [B] -> [B].
+def make_judge(weights: str, task: DesignTask, config: SearchConfig, world: World, exact: bool = False) -> Judge:
+    """Put the encoder on the task's keys, as quick as the device allows, or in full precision.
 
-    Unlike ``losses.ctc_loss`` it costs ``-IMPOSSIBLE`` to spell what the frames have no room for.
+    Args:
+        weights: a packaged encoder, an .onnx file or a .safetensors checkpoint. On a CPU onnxruntime reads the first
+            two; it is more than twice as quick as torch there.
+        task: where the keys are.
+        config: precision, view and batch.
+        world: the device, and how many processes share the cores.
+        exact: use float32, and compile nothing.
+    """
+    keys = task.grid.centres
+    keys = keys[:, ::-1].copy() if config.view == "turned" else keys
+    emit: Emit
+    if world.device.type == "cuda" or weights.endswith(".safetensors"):
+        half = config.precision == "bf16" or (config.precision == "auto" and world.device.type == "cuda")
+        emit = torch_emitter(load_encoder(_checkpoint(weights))[0], keys, world.device, half and not exact)
+    else:
+        emit = runtime_emitter(weights, keys, threads=max(1, (os.cpu_count() or 1) // world.size))
+    if config.view == "turned":
+        emit = partial(_emit_turned, emit)
+    return Judge(emit, task, world.device, fast=not exact, batch=0 if exact else config.batch)
+
+
+def _emit_turned(emit: Emit, paths: Tensor) -> Tensor:
+    """Read paths with x and y exchanged."""
+    return emit(paths.flip(1))
+
+
+def check_judges(quick: Judge, exact: Judge, words: SearchWords) -> None:
+    """Refuse a quick judge whose compiled kernels do not agree with the plain form on this device."""
+    count = min(len(words), CHECKED)
+    slots = torch.tensor(words.letters[:count], device=quick.device).long()  # letter k on key k: any layout will do
+    lengths = torch.tensor(words.lengths[:count], device=quick.device)
+    difference = float((quick.costs(slots, lengths) - exact.costs(slots, lengths)).abs().mean())
+    quick.swipes = 0
+    if not difference < DISAGREEMENT:
+        raise DesignError(
+            f"the compiled encoder differs from its plain form by {difference:.3g} nats per word; "
+            "try --set precision=fp32"
+        )
+
+
+def forward_cost(log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: bool = False) -> Tensor:
+    """CTC's cost alone, by the forward recursion. Shapes: [B, T, K + 1], [B, L], [B] -> [B].
+
+    ``losses.ctc_loss`` computes the backward recursion as well, for the gradient, which takes twice as long. Here a
+    word that has more letters than there are frames costs ``-IMPOSSIBLE``.
     """
     blank = torch.full_like(targets, log_probs.shape[2] - 1)
     labels = functional.pad(torch.stack([blank, targets], 2).flatten(1), (0, 1), value=log_probs.shape[2] - 1)  # [B, S]
@@ -95,42 +149,46 @@ def forward_cost(log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: boo
     return -torch.logsumexp(ends, 1).clamp(min=IMPOSSIBLE)
 
 
-def torch_emitter(
-    encoder: Encoder,
-    task: DesignTask,
-    device: torch.device,
-    precision: Precision = "fp32",
-    turned: bool = False,
-) -> Emit:
-    """The torch encoder on the task's keys; ``turned`` shows it keyboard and swipe with x and y exchanged."""
+def torch_emitter(encoder: Encoder, keys: np.ndarray, device: torch.device, half: bool = False) -> Emit:
+    """The torch encoder on keys [K, 2]; ``half`` computes in bfloat16."""
     encoder = encoder.to(device).eval()
     if device.type == "cuda":
-        # Sums of shifted copies, which the compiler fuses; cuDNN's depthwise convolution is slow. It is all this does.
+        # In training mode the depthwise convolution is a sum of shifted copies, which the compiler fuses; cuDNN's is
+        # slow. The mode changes nothing else in this module.
         for part in encoder.modules():
             if isinstance(part, DepthwiseConv):
                 part.train()
-    keys = torch.tensor(task.centres, device=device)[None]
-    keys = keys.flip(2) if turned else keys
-    mask = torch.ones(keys.shape[:2], dtype=torch.bool, device=device)
+    centres = torch.tensor(keys, device=device)[None]
+    mask = torch.ones(centres.shape[:2], dtype=torch.bool, device=device)
 
     def emit(paths: Tensor) -> Tensor:
-        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
-            return encoder(paths.flip(1) if turned else paths, keys, mask).log_probs
+        with torch.autocast(device.type, torch.bfloat16, enabled=half):
+            return encoder(paths, centres, mask).log_probs
 
     return emit
 
 
-def runtime_emitter(weights: str, task: DesignTask, threads: int, turned: bool = False) -> Emit:
-    """The exported encoder in onnxruntime, on the CPU; ``turned`` as for ``torch_emitter``."""
+def runtime_emitter(weights: str, keys: np.ndarray, threads: int = 1) -> Emit:
+    """The exported encoder on keys [K, 2] in onnxruntime, on the CPU."""
     from glissando.runtime import EncoderRuntime
     from glissando.weights import load_weights
 
     runtime = EncoderRuntime(load_weights(weights), threads=threads)
-    keys = task.centres[:, ::-1] if turned else task.centres
 
     def emit(paths: Tensor) -> Tensor:
-        seen = paths.flip(1) if turned else paths
-        parts = [runtime.run(part.numpy(), keys).log_probs for part in seen.split(RUNTIME_BATCH)]
+        parts = [runtime.run(part.numpy(), keys).log_probs for part in paths.split(RUNTIME_BATCH)]
         return torch.cat([torch.from_numpy(part) for part in parts])
 
     return emit
+
+
+def _checkpoint(weights: str) -> Path:
+    """The torch form of a judge: a .safetensors file, given or packaged."""
+    if weights.endswith(".safetensors"):
+        return Path(weights)
+    packaged = Path(str(resources.files("glissando") / "assets" / "weights" / f"{weights}.safetensors"))
+    if not packaged.is_file():
+        raise DesignError(
+            f"on a GPU the judge is 'judge' or a .safetensors checkpoint, got {weights!r}; --device cpu takes any"
+        )
+    return packaged

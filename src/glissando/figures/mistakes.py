@@ -27,7 +27,7 @@ from glissando.corpus.filters import key_distance
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
 from glissando.ctc import align, word_costs
-from glissando.design.colinear import COLINEAR, clearance, key_scale, key_sequence
+from glissando.design.measures import COLINEAR, clearance, key_scale, key_sequence
 from glissando.errors import CorpusError, GlissandoError
 from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets, with_aspect
 from glissando.keyboard import Keyboard
