@@ -77,6 +77,13 @@ class Layout:
         return centres
 
     @cached_property
+    def key_size(self) -> np.ndarray:
+        """Width and height of the median key, in fractions of the letter area. Shape: [2] float64, read-only."""
+        size = 2 * np.median(np.array([(key.rx, key.ry) for key in self.keys], dtype=np.float64), axis=0)
+        size.setflags(write=False)
+        return size
+
+    @cached_property
     def letters(self) -> tuple[str, ...]:
         """The letter of every key. Shape: K."""
         return tuple(key.letter for key in self.keys)

@@ -60,12 +60,9 @@ def test_filter(corpus: Path, tmp_path: Path) -> None:
     assert len(kept) == 60
     assert all(swipe.key_distance is not None and swipe.key_distance < 0.1 for swipe in kept)
     assert "left out: 1 implausible duration" in _run("filter", corpus, "-o", out).stdout
-
-
-def test_nothing_left_writes_nothing(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(GlissandoError, match=r"no swipe is left to write \(63 too few points\)"):
         _run("filter", corpus, "-o", tmp_path / "out.jsonl", "--min-points", 50)
-    assert sorted(tmp_path.iterdir()) == [corpus]
+    assert sorted(tmp_path.iterdir()) == [out, corpus]
 
 
 def test_convert(tmp_path: Path) -> None:
@@ -90,13 +87,10 @@ def test_split(corpus: Path, tmp_path: Path) -> None:
         people[name] = {swipe.session for swipe in swipes}
     assert not people["train"] & people["val"]
     assert sum(counts.values()) == 63
-
-
-def test_an_empty_split_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text(json.dumps(_row("qp", "p1")))
     with pytest.raises(GlissandoError, match="nothing falls into"):
-        _run("split", tmp_path / "one.jsonl", "-o", tmp_path / "splits")
-    assert list((tmp_path / "splits").iterdir()) == []
+        _run("split", tmp_path / "one.jsonl", "-o", tmp_path / "empty")
+    assert list((tmp_path / "empty").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["pack", "pack.npz"])

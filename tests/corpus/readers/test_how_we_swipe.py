@@ -89,12 +89,9 @@ def test_a_clock_that_runs_backwards_and_nan(tmp_path: Path) -> None:
     assert dropped == {"time runs backwards": 1, "unusable points": 1}
 
 
-def test_another_file_is_an_error(tmp_path: Path) -> None:
+def test_another_file_and_a_broken_zip_are_errors(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"a\.log: not a log of How We Swipe"):
         _read(tmp_path, ["hello world", "and more"], "a.log")
-
-
-def test_a_broken_zip_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "swipelogs.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.log", "\n".join([HEADER, *(_touch("it", 1000) * 40)]))

@@ -1,4 +1,4 @@
-"""``glissando corpus fetch``: public corpora, for people with internet."""
+"""``glissando corpus fetch`` and ``glissando corpus export``: swipes from public corpora and from donors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,47 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args_is_help=True)
+fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args_is_help=True)
 
 
-@app.command()
+def export(
+    store: Annotated[
+        str, typer.Option(help="Where donated swipes are: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz to train on.")
+    ],
+    skipped: Annotated[bool, typer.Option("--skipped", help="Skipped words too, without points.")] = False,
+    layouts: Annotated[Path | None, typer.Option(help="For .npz: the directory of layouts the server has.")] = None,
+) -> None:
+    """Write donated swipes in the schema of swipe.futo.org, which every other corpus command reads, or as a pack.
+
+    Examples:
+
+        glissando corpus export --store sqlite:///glissando-swipes.db -o donated.jsonl.gz
+
+        glissando corpus export --store postgresql://user@localhost/swipes -o donated.npz
+    """
+    from glissando.errors import MissingExtraError
+
+    try:
+        from glissando.web.export import export_corpus, export_pack
+        from glissando.web.store import Store, StoreError
+    except ImportError as error:
+        raise MissingExtraError(f"the store needs {error.name}: pip install 'glissando[web]'") from None
+    file = store.removeprefix("sqlite:///")
+    if file != store and not Path(file).is_file():
+        raise StoreError(f"no store {file}; sqlite:////absolute/path has four slashes")  # opening would make one
+    opened = Store(store)
+    if output.suffix == ".npz":
+        count = export_pack(opened, output, layouts=layouts).rows
+    else:
+        count = export_corpus(opened, output, skipped=skipped)
+    opened.close()
+    typer.echo(f"{output}: {count:,} {'swipe' if count == 1 else 'swipes'}")
+
+
+@fetch.command()
 def futo(
     directory: Annotated[Path, typer.Argument(help="Where to put them.", show_default=False)],
     runs: Annotated[str, typer.Option(help="Which runs.")] = "swipe-1,swipe-2,swipe-3,swipe-4,swipe-5",
@@ -33,7 +70,7 @@ def futo(
     typer.echo(f"{directory}: {len(files)} files, checksums right")
 
 
-@app.command(name="how-we-swipe")
+@fetch.command(name="how-we-swipe")
 def how_we_swipe(
     directory: Annotated[Path, typer.Argument(help="Where to put it.", show_default=False)],
     pattern: Annotated[str, typer.Option(help="Which files of the project.")] = "*swipelogs*.zip",
@@ -54,7 +91,7 @@ def how_we_swipe(
 
 @contextmanager
 def _byte_bars() -> Iterator[Any]:
-    """Give a function that shows how far each download is, on the terminal's error stream."""
+    """Give a function that shows the progress of each download on the terminal's error stream."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
