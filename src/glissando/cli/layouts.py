@@ -89,10 +89,6 @@ def _save(target: Path, layouts: dict[str, Layout], save: Callable[[Path, Layout
         files = [target / f"{Path(name).stem}{suffix}" for name in layouts]
         if len(set(files)) < len(files):
             raise GlissandoError(f"two of the layouts would be saved as one file in {target}; rename one")
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise GlissandoError(f"cannot make the folder {target}: {error.strerror or error}") from None
     for file, layout in zip(files, layouts.values(), strict=True):
         save(file, layout)
         typer.echo(f"saved {file}", err=True)
