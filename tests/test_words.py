@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,10 +30,3 @@ def test_they_are_a_sequence_like_any_other():
     with pytest.raises(IndexError, match="word 6 of 6"):
         words[6]
     assert repr(words) == "PackedWords('the', \"don't\", 'café', ...; 6 in all)"
-
-
-def test_they_take_a_fifth_of_the_room():
-    words = tuple(f"word{number}" for number in range(10_000))
-    packed = PackedWords.of(words)
-    plain = sys.getsizeof(words) + sum(map(sys.getsizeof, words))
-    assert len(packed.text) + packed.offsets.nbytes < plain / 5

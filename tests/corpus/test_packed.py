@@ -27,10 +27,8 @@ def folder(tmp_path: Path, layouts: Path) -> Path:
         ("targets", np.array([0, 1, 2, 0, 3], np.uint8), "a word has a key its layout lacks"),
         ("offsets", np.array([0, 2, 6], np.int64), "offsets do not divide targets into words"),
         ("offsets", np.array([0, 5, 5], np.int64), "offsets do not divide targets into words"),
-        ("offsets", np.array([0, 5], np.int64), "offsets do not divide targets into words"),
         ("layouts", np.array([0, 1], np.uint8), "a row is on layout 1, there are 1"),
         ("words", np.array([0, 2], np.int32), "a row has word 2, there are 2"),
-        ("words", np.array([0, -1], np.int32), "a row has word"),
         ("words", np.array([0], np.int32), "words has 1 rows, paths 2"),
     ],
 )
@@ -44,7 +42,6 @@ def test_arrays_that_do_not_fit(folder: Path, name: str, array: np.ndarray, says
     ("meta", "says"),
     [
         ("[]", "meta is not an object"),
-        ("{}", "format and version are"),
         ('{"format": "glissando-pack", "version": 2}', "format and version are"),
         ('{"format": "glissando-pack", "version": 1}', "not a sound pack"),
         ('{"format": "glissando-pack", "version": 1, "layouts": [{}], "words": []}', "not a sound pack"),

