@@ -115,11 +115,6 @@ def test_colours_run_along_the_trail_and_can_be_taken_away():
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == text_swipe(load_layout("qwerty"), ACROSS)
 
 
-def test_a_million_points_make_a_small_picture():
-    x = np.linspace(0, 1, 1_000_000)
-    assert len(svg_layout(SMALL, np.stack([x, x]))) < 100_000
-
-
 @pytest.mark.parametrize("draw", [text_swipe, svg_layout])
 @pytest.mark.parametrize("swipe", [[], [(0, np.nan, 0)], np.zeros((2, 0)), np.full((2, 5), np.inf), "word"])
 def test_what_is_no_swipe_is_refused(draw, swipe):

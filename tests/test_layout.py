@@ -52,19 +52,6 @@ RECIPES = {
 PUBLISHED = ["azerty", "clearflow", "dvorak", "german", "kasroz", "qwerty", "qwertz", "spanish", "toki_pona"]
 PUBLISHED += ["jcuken_default", "jcuken_extra", "qwerty_z15"]
 
-LATIN = "abcdefghijklmnopqrstuvwxyz"
-ALPHABETS = {
-    **dict.fromkeys(("en", "de", "fr"), LATIN),
-    **dict.fromkeys(("da", "nb"), LATIN + "æøå"),
-    "es": LATIN + "ñ",
-    "sv": LATIN + "åäö",
-    "tr": "abcçdefgğhıijklmnoöprsştuüvyz",
-    "el": "αβγδεζηθικλμνξοπρσςτυφχψω",
-    "ru": "абвгдежзийклмнопрстуфхцчшщыьэюя",  # with ё and ъ on jcuken33 alone
-    "uk": "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
-    "tok": "aeijklmnopstuw",
-    "hi": "अआइईउऊऋएऐओऔकखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसहािीुूृेैोौ्ंँः़",
-}
 THREE = ["ab", "c", "de"]
 PAGE = Path(__file__).parents[1] / "docs" / "layouts.md"
 
@@ -160,26 +147,21 @@ def test_centres_are_those_of_the_keys_and_cannot_be_changed():
         (lambda: Layout.from_rows("x", [[chr(0x4E00 + i) for i in range(65)]]), "has 65 keys; it needs 1 to 64"),
         (lambda: Layout("x", (key(cx=math.nan),)), "outside the unit square: nan, 0.5"),
         (lambda: Layout("x", (key(ry=math.inf),)), "half sizes in .* got 0.1, inf"),
-        (lambda: Layout("x", (key(cy=1.01),)), "outside the unit square"),
         (lambda: Layout("x", (key(rx=0),)), "half sizes"),
         (lambda: Layout("x", (key(cx="0.5"),)), "needs a number, got '0.5'"),
         (lambda: Layout("x", (key(" "),)), "one visible character"),
-        (lambda: Layout("x", (key("\x1b"),)), "one visible character"),
         (lambda: Layout("x", (key(5),)), "one visible character, got int"),
         (lambda: Layout("x", (key("A"),)), "lower case"),
         (lambda: Layout("x", (key("\u0958"),)), "NFC"),
         (lambda: Layout("x", (key("a"), key("b", cx=0.50001))), "'a' and 'b' share 0.5"),
         (lambda: Layout("x", (key(),), aspect=math.nan), "aspect"),
-        (lambda: Layout("x", (key(),), aspect=1e9), "aspect"),
         (lambda: Layout("x\n", (key(),)), "printable"),
         (lambda: Layout(None, (key(),)), "name must be printable text, got NoneType"),
         (lambda: Layout.from_rows("x", "qwerty"), "must be a list of rows, got 'qwerty'"),
         (lambda: Layout.from_rows("x", ["ab", 5]), "row 2 must be text"),
-        (lambda: Layout.from_rows("x", [["ab"]]), "one visible character, got 'ab'"),
         (lambda: Layout.from_rows("x", THREE, stagger=(0, 1)), "stagger must be a list of 3 numbers"),
         (lambda: Layout.from_rows("x", THREE, stagger=(0, 1, None)), "stagger: needs a number"),
         (lambda: Layout.from_rows("x", THREE, pitch=(1, 0, 1)), "pitch must be positive"),
-        (lambda: Layout.from_rows("x", THREE, heights="abc"), "heights must be a list of 3 numbers"),
         (lambda: Layout.from_rows("x", THREE, heights=(1, math.inf, 1)), "heights must be positive"),
     ],
 )
@@ -214,14 +196,11 @@ def test_the_aspect_of_a_file_without_one_follows_from_its_rows():
         ([], "JSON object, got list"),
         ({}, "either a list 'keys' or a list 'rows'"),
         ({"keys": [entry()], "rows": ["ab"]}, "either a list 'keys' or a list 'rows'"),
-        ({"keys": ["a"]}, "key 0 must be an object"),
         ({"keys": [entry(), {"letter": "b", "cx": 0.1}]}, "key 1 must be an object"),
         ({"keys": [entry(cx=True)]}, "key 0: needs a number, got bool"),
-        ({"keys": [entry(cx=[0.5])]}, "key 0: needs a number, got list of 1"),
         ({"keys": [entry(cx=10**400)]}, "key 0: needs a number, got int"),
         ({"keys": [entry()], "aspect": "wide"}, "aspect: needs a number, got 'wide'"),
         ({"keys": [entry()], "name": ["x"]}, "name must be printable text, got list of 1"),
-        ({"keys": [entry()], "language": {"x": 1}}, "language must be printable text, got dict of 1"),
         ({"rows": [5]}, "row 1 must be text or a list of letters, got int"),
         ({"rows": ["ab"], "stagger": {}}, "stagger: needs a number, got dict of 0"),
         ({"rows": ["ab"], "pitch": 2}, "pitch must be a list of 1 number"),
@@ -277,7 +256,6 @@ def test_a_built_in_layout_follows_from_its_rows(name):
     assert packaged.aspect == pytest.approx(made.aspect, abs=1e-4)
     sizes = [[(k.cx, k.cy, k.rx, k.ry) for k in layout.keys] for layout in (made, packaged)]
     np.testing.assert_allclose(sizes[0], sizes[1], atol=1e-6)
-    assert set(ALPHABETS[packaged.language]) <= set(packaged.letters)
     assert len(set(packaged.letters)) == len(packaged.letters)
     assert len(packaged.rows) == len(RECIPES[name]["rows"])
 

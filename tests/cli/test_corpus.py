@@ -1,8 +1,6 @@
 """glissando corpus: every command on small corpora, its figures, and nothing half-written."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,23 +118,6 @@ def test_errors_name_file_and_line(corpus: Path, tmp_path: Path) -> None:
         with pytest.raises(GlissandoError, match=r"swipes\.jsonl:64: not JSON"):
             _run(*arguments)
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and file != corpus]
-
-
-@pytest.mark.parametrize(
-    "command", [["stats"], ["filter"], ["convert"], ["split"], ["pack"], ["fetch", "futo"], ["fetch", "how-we-swipe"]]
-)
-def test_every_command_has_help_with_an_example(command: list[str]) -> None:
-    result = _run(*command, "--help")
-    assert result.exit_code == 0
-    assert f"glissando corpus {' '.join(command)}" in result.stdout
-
-
-def test_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, glissando.cli.corpus; "
-        "print(sorted({'numpy', 'numba', 'torch', 'huggingface_hub', 'onnxruntime'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_real_swipes(data: Path, tmp_path: Path) -> None:

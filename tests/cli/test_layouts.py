@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import pytest
 import typer
@@ -113,18 +111,3 @@ def test_an_unknown_layout_is_an_error_and_saves_nothing(tmp_path):
     with pytest.raises(LayoutError, match="no layout 'qwertx'"):
         run("qwerty", "qwertx", "--svg", tmp_path / "pictures")
     assert not (tmp_path / "pictures").exists()
-
-
-def test_help_shows_examples():
-    output = run("--help")
-    assert "glissando layouts dvorak --svg dvorak.svg" in output
-    assert "--json" in output
-
-
-def test_the_command_loads_no_model_before_it_runs():
-    script = (
-        "import sys, glissando.cli.layouts; print({'torch', 'numba', 'onnxruntime', 'matplotlib'} & {*sys.modules})"
-    )
-    assert (
-        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "set()\n"
-    )

@@ -126,7 +126,7 @@ def test_servers_that_fail(server: StandIn, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"404 Not Found$"):
         download(_remote(server, "/missing"), tmp_path / "c")
     server.stop()
-    with pytest.raises(CorpusError, match=r"cannot fetch .*; run it again to go on"):
+    with pytest.raises(CorpusError, match=r"cannot fetch .*; run it again to resume"):
         download(_remote(server), tmp_path / "d")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from glissando.corpus.records import Swipe
 
 app = typer.Typer(
-    help="Swipes on disk: count, filter, split, pack, convert and fetch them.",
+    help="Count, filter, split, pack, convert, fetch and export swipes.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -27,10 +27,10 @@ Sources = Annotated[
 ]
 Format = Annotated[str, typer.Option(help="auto, glissando, futo, how-we-swipe or yandex.")]
 Grids = Annotated[Path | None, typer.Option(help="Yandex: the file of key grids.")]
-Layouts = Annotated[Path | None, typer.Option(help="Directory of layout JSON files, asked before the built-in ones.")]
+Layouts = Annotated[Path | None, typer.Option(help="Directory of layout files, searched before the built-in ones.")]
 Lines = Annotated[Path, typer.Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")]
 MaxDistance = Annotated[
-    float | None, typer.Option(help="Leave out what strays further from its word's keys, in key widths.")
+    float | None, typer.Option(help="Leave out swipes further from their word's keys, in key widths.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -42,7 +42,7 @@ def stats(
     grids: Grids = None,
     layouts: Layouts = None,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Measure key distances where the corpus brings none.")
+        bool, typer.Option("--measure", help="Measure key distances where the corpus gives none.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -85,10 +85,10 @@ def filter_(
     margin: Annotated[float, typer.Option(help="How far outside the letter area a point may lie.")] = 0.35,
     as_json: Json = False,
 ) -> None:
-    """Keep the swipes one can believe, and say why the others went.
+    """Keep plausible swipes, and print why the others were left out.
 
-    The report's filters (too few points, out of bounds, implausible duration, a word that does not match) and the
-    distance to the word's keys, which is measured where the corpus does not bring it.
+    Applies the report's filters (too few points, out of bounds, implausible duration, a word that does not match) and
+    the distance to the word's keys, which is measured where the corpus does not give it.
 
     Examples:
 
@@ -127,7 +127,7 @@ def split(
     sources: Sources,
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for NAME.jsonl.gz of every split.")],
     fractions: Annotated[str, typer.Option(help="Names and shares.")] = "train=0.9,val=0.05,test=0.05",
-    seed: Annotated[int, typer.Option(help="Another seed, another split.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
     format: Format = "auto",
     as_json: Json = False,
 ) -> None:
@@ -159,7 +159,7 @@ def split(
 @app.command()
 def pack(
     sources: Sources,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A new directory, or an .npz to carry about.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new directory, or an .npz file.")],
     format: Format = "auto",
     grids: Grids = None,
     layouts: Layouts = None,
@@ -169,7 +169,7 @@ def pack(
     drop_unknown_layouts: Annotated[
         bool, typer.Option("--drop-unknown-layouts", help="Leave out swipes on unknown layouts.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a pack that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pack.")] = False,
     as_json: Json = False,
 ) -> None:
     """Pack a corpus for training: resampled paths and key indices as arrays that memory-map.

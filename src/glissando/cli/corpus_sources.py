@@ -14,13 +14,13 @@ fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args
 
 def export(
     store: Annotated[
-        str, typer.Option(help="Where donated swipes are: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
+        str, typer.Option(help="Database of donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz to train on.")
+        Path, typer.Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz pack for training.")
     ],
-    skipped: Annotated[bool, typer.Option("--skipped", help="Skipped words too, without points.")] = False,
-    layouts: Annotated[Path | None, typer.Option(help="For .npz: the directory of layouts the server has.")] = None,
+    skipped: Annotated[bool, typer.Option("--skipped", help="Also write skipped words, without points.")] = False,
+    layouts: Annotated[Path | None, typer.Option(help="For .npz: the server's directory of layouts.")] = None,
 ) -> None:
     """Write donated swipes in the schema of swipe.futo.org, which every other corpus command reads, or as a pack.
 
@@ -39,7 +39,7 @@ def export(
         raise MissingExtraError(f"the store needs {error.name}: pip install 'glissando[web]'") from None
     file = store.removeprefix("sqlite:///")
     if file != store and not Path(file).is_file():
-        raise StoreError(f"no store {file}; sqlite:////absolute/path has four slashes")  # opening would make one
+        raise StoreError(f"no store {file}; sqlite:////absolute/path has four slashes")  # opening would create one
     opened = Store(store)
     if output.suffix == ".npz":
         count = export_pack(opened, output, layouts=layouts).rows
@@ -51,12 +51,12 @@ def export(
 
 @fetch.command()
 def futo(
-    directory: Annotated[Path, typer.Argument(help="Where to put them.", show_default=False)],
+    directory: Annotated[Path, typer.Argument(help="Target directory.", show_default=False)],
     runs: Annotated[str, typer.Option(help="Which runs.")] = "swipe-1,swipe-2,swipe-3,swipe-4,swipe-5",
     revision: Annotated[str, typer.Option(help="Branch, tag or commit of the dataset.")] = "main",
     endpoint: Annotated[str | None, typer.Option(help="A mirror of huggingface.co.")] = None,
 ) -> None:
-    """Download swipe.futo.org (a million swipes, MIT) from Hugging Face; call again to go on.
+    """Download swipe.futo.org (a million swipes, MIT) from Hugging Face; run again to resume.
 
     Example:
 
@@ -72,11 +72,11 @@ def futo(
 
 @fetch.command(name="how-we-swipe")
 def how_we_swipe(
-    directory: Annotated[Path, typer.Argument(help="Where to put it.", show_default=False)],
+    directory: Annotated[Path, typer.Argument(help="Target directory.", show_default=False)],
     pattern: Annotated[str, typer.Option(help="Which files of the project.")] = "*swipelogs*.zip",
     api: Annotated[str, typer.Option(help="Address of OSF's API.")] = "https://api.osf.io/v2",
 ) -> None:
-    """Download How We Swipe's logs (70 MB) from OSF project sj67f; call again to go on.
+    """Download How We Swipe's logs (70 MB) from OSF project sj67f; run again to resume.
 
     Example:
 
@@ -91,7 +91,7 @@ def how_we_swipe(
 
 @contextmanager
 def _byte_bars() -> Iterator[Any]:
-    """Give a function that shows the progress of each download on the terminal's error stream."""
+    """Give a function that shows the progress of each download on a terminal's error stream."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 

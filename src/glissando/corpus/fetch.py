@@ -227,7 +227,7 @@ def _fetch(remote: RemoteFile, partial: Path, progress: Progress | None) -> None
             reason = _reason(error)
             if isinstance(error, urllib.error.HTTPError) and error.code < 500:
                 raise CorpusError(f"cannot fetch {remote.url}: {reason}") from None
-    raise CorpusError(f"cannot fetch {remote.url}: {reason}; run it again to go on")
+    raise CorpusError(f"cannot fetch {remote.url}: {reason}; run it again to resume")
 
 
 def _append_rest(remote: RemoteFile, partial: Path, progress: Progress | None) -> None:
