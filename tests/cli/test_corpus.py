@@ -118,9 +118,3 @@ def test_errors_name_file_and_line(corpus: Path, tmp_path: Path) -> None:
         with pytest.raises(GlissandoError, match=r"swipes\.jsonl:64: not JSON"):
             _run(*arguments)
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and file != corpus]
-
-
-def test_real_swipes(data: Path, tmp_path: Path) -> None:
-    swipes = data / "swipes" / "yandex_jcuken_dev.jsonl.gz"
-    result = _run("pack", swipes, "-o", tmp_path / "ru", "--layouts", data / "layouts", "--max-key-distance", "2")
-    assert "on jcuken_default, jcuken_extra" in result.stdout

@@ -2,13 +2,12 @@
 
 import io
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from glissando.corpus.records import Swipe, read_swipes
+from glissando.corpus.records import Swipe
 from glissando.corpus.stats import CorpusStats, Spread, corpus_stats, stats_table
 from glissando.errors import CorpusError
 from glissando.gesture import Gesture
@@ -59,9 +58,3 @@ def test_the_table_shows_names_as_they_are() -> None:
     text = _printed(corpus_stats(SWIPES, {"on [bold] layout": 3}))
     assert "Left out: on [bold] layout" in text
     assert "Median swipe duration (ms)" in text
-
-
-def test_real_swipes(data: Path) -> None:
-    stats = corpus_stats(read_swipes(data / "swipes" / "how_we_swipe_val.jsonl.gz"))
-    assert (stats.swipes, stats.words, stats.sessions) == (3991, 2017, 66)
-    assert stats.follows == pytest.approx(0.965, abs=0.001)
