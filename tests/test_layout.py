@@ -1,7 +1,6 @@
 import json
 import math
 import re
-import unicodedata
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -11,93 +10,48 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glissando.errors import LayoutError
-from glissando.layout import MAX_BYTES, MAX_KEYS, Key, Layout, builtin_layouts, load_layout
+from glissando.layout import MAX_BYTES, Key, Layout, builtin_layouts, load_layout
 
 QWERTY_STAGGER = (0, 0.5, 1.5)  # the third row leaves a key and a half for shift
+QWERTY = "qwertyuiop asdfghjkl zxcvbnm"
+HINDI = "औऐआईऊभङघधझढ ौैाीूबहगदजड ओएअइउफञखथछठ ोे्िुपरकतचट ऑँणऋृळशषः ॉंमनवलसय़"
+
+
+def recipe(rows, language, **shape):
+    return {"rows": rows.split(), "language": language, **shape}
+
 
 # How every packaged layout was written: its rows, and where they stand.
 RECIPES = {
-    "qwerty": {"rows": ["qwertyuiop", "asdfghjkl", "zxcvbnm"], "stagger": QWERTY_STAGGER, "language": "en"},
-    "qwerty_z15": {
-        "rows": ["qwertyuiop", "asdfghjkl", "zxcvbnm"],
-        "stagger": (0, 0.5, 1),
-        "language": "en",
-        "aspect": 0.9,
-    },
-    "qwertz": {"rows": ["qwertzuiop", "asdfghjkl", "yxcvbnm"], "stagger": QWERTY_STAGGER, "language": "de"},
-    "azerty": {"rows": ["azertyuiop", "qsdfghjklm", "wxcvbn'"], "stagger": (0, 0, 1.5), "language": "fr"},
-    "dvorak": {
-        "rows": ["'__pyfgcrl", "aoeuidhtns", "jkxbmwv", "q_____z"],
-        "stagger": (0, 0, 1.5, 1.5),
-        "heights": (78, 78, 78, 80),
-        "language": "en",
-        "aspect": 0.59,
-    },
-    "colemak": {"rows": ["qwfpgjluy_", "arstdhneio", "zxcvbkm"], "stagger": (0, 0, 1.5), "language": "en"},
-    "spanish": {"rows": ["qwertyuiop", "asdfghjklñ", "zxcvbnm"], "stagger": (0, 0, 1.5), "language": "es"},
-    "german": {"rows": ["qwertzuiopü", "asdfghjklöä", "yxcvbnm"], "language": "de"},
-    "swedish": {"rows": ["qwertyuiopå", "asdfghjklöä", "zxcvbnm"], "language": "sv"},
-    "danish": {"rows": ["qwertyuiopå", "asdfghjklæø", "zxcvbnm"], "language": "da"},
-    "norwegian": {"rows": ["qwertyuiopå", "asdfghjkløæ", "zxcvbnm"], "language": "nb"},
-    "turkish": {"rows": ["qwertyuıopğü", "asdfghjklşi", "zxcvbnmöç"], "language": "tr"},
-    "greek": {"rows": ["_ςερτυθιοπ", "ασδφγηξκλ", "ζχψωβνμ"], "stagger": QWERTY_STAGGER, "language": "el"},
-    "jcuken": {
-        "rows": ["йцукенгшщзх", "фывапролджэ", "ячсмитьбю"],
-        "stagger": (0, 0, 1.212),
-        "pitch": (1, 1, 0.953),
-        "language": "ru",
-        "aspect": 0.43,
-    },
-    "jcuken33": {
-        "rows": ["йцукенгшщзхё", "фывапролджэъ", "ячсмитьбю"],
-        "stagger": (0, 0, 1),
-        "language": "ru",
-        "aspect": 0.43,
-    },
-    "ukrainian": {
-        "rows": ["йцукенгшщзхї", "фівапролджєґ", "ячсмитьбю"],
-        "stagger": (0, 0, 1),
-        "language": "uk",
-        "aspect": 0.43,
-    },
-    "hindi": {
-        "rows": ["औऐआईऊभङघधझढ", "ौैाीूबहगदजड", "ओएअइउफञखथछठ", "ोे्िुपरकतचट", "ऑँणऋृळशषः", "ॉंमनवलसय़"],
-        "language": "hi",
-        "aspect": 0.66,
-    },
-    "toki_pona": {
-        "rows": ["_wetuiop_", "_asnmjkl_"],
-        "stagger": (0, 0.164),
-        "pitch": (1, 0.9645),
-        "language": "tok",
-    },
-    "clearflow": {
-        "rows": ["__qwcj__", "_yohevu_", "_xrtalb_", "_fsindz_", "__pmgk__"],
-        "language": "en",
-        "aspect": 0.66,
-    },
-    "kasroz": {
-        "rows": ["__gdnm__", "_kasroz_", "_hetiuf_", "_yclpbq_", "__wvxj__"],
-        "language": "en",
-        "aspect": 0.66,
-    },
+    "qwerty": recipe(QWERTY, "en", stagger=QWERTY_STAGGER),
+    "qwerty_z15": recipe(QWERTY, "en", stagger=(0, 0.5, 1), aspect=0.9),
+    "qwertz": recipe("qwertzuiop asdfghjkl yxcvbnm", "de", stagger=QWERTY_STAGGER),
+    "azerty": recipe("azertyuiop qsdfghjklm wxcvbn'", "fr", stagger=(0, 0, 1.5)),
+    "dvorak": recipe(
+        "'__pyfgcrl aoeuidhtns jkxbmwv q_____z", "en", stagger=(0, 0, 1.5, 1.5), heights=(78, 78, 78, 80), aspect=0.59
+    ),
+    "colemak": recipe("qwfpgjluy_ arstdhneio zxcvbkm", "en", stagger=(0, 0, 1.5)),
+    "spanish": recipe("qwertyuiop asdfghjklñ zxcvbnm", "es", stagger=(0, 0, 1.5)),
+    "german": recipe("qwertzuiopü asdfghjklöä yxcvbnm", "de"),
+    "swedish": recipe("qwertyuiopå asdfghjklöä zxcvbnm", "sv"),
+    "danish": recipe("qwertyuiopå asdfghjklæø zxcvbnm", "da"),
+    "norwegian": recipe("qwertyuiopå asdfghjkløæ zxcvbnm", "nb"),
+    "turkish": recipe("qwertyuıopğü asdfghjklşi zxcvbnmöç", "tr"),
+    "greek": recipe("_ςερτυθιοπ ασδφγηξκλ ζχψωβνμ", "el", stagger=QWERTY_STAGGER),
+    "jcuken": recipe(
+        "йцукенгшщзх фывапролджэ ячсмитьбю", "ru", stagger=(0, 0, 1.212), pitch=(1, 1, 0.953), aspect=0.43
+    ),
+    "jcuken33": recipe("йцукенгшщзхё фывапролджэъ ячсмитьбю", "ru", stagger=(0, 0, 1), aspect=0.43),
+    "ukrainian": recipe("йцукенгшщзхї фівапролджєґ ячсмитьбю", "uk", stagger=(0, 0, 1), aspect=0.43),
+    "hindi": recipe(HINDI, "hi", aspect=0.66),
+    "toki_pona": recipe("_wetuiop_ _asnmjkl_", "tok", stagger=(0, 0.164), pitch=(1, 0.9645)),
+    "clearflow": recipe("__qwcj__ _yohevu_ _xrtalb_ _fsindz_ __pmgk__", "en", aspect=0.66),
+    "kasroz": recipe("__gdnm__ _kasroz_ _hetiuf_ _yclpbq_ __wvxj__", "en", aspect=0.66),
 }
+# Where the geometry of the recorded swipes is published.
+PUBLISHED = ["azerty", "clearflow", "dvorak", "german", "kasroz", "qwerty", "qwertz", "spanish", "toki_pona"]
+PUBLISHED += ["jcuken_default", "jcuken_extra", "qwerty_z15"]
 
-ALPHABETS = {
-    "en": "abcdefghijklmnopqrstuvwxyz",
-    "de": "abcdefghijklmnopqrstuvwxyz",
-    "fr": "abcdefghijklmnopqrstuvwxyz",
-    "es": "abcdefghijklmnñopqrstuvwxyz",
-    "sv": "abcdefghijklmnopqrstuvwxyzåäö",
-    "da": "abcdefghijklmnopqrstuvwxyzæøå",
-    "nb": "abcdefghijklmnopqrstuvwxyzæøå",
-    "tr": "abcçdefgğhıijklmnoöprsştuüvyz",
-    "el": "αβγδεζηθικλμνξοπρσςτυφχψω",
-    "ru": "абвгдежзийклмнопрстуфхцчшщыьэюя",  # with ё and ъ on jcuken33 alone
-    "uk": "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
-    "tok": "aeijklmnopstuw",
-    "hi": "अआइईउऊऋएऐओऔकखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसहािीुूृेैोौ्ंँः़",
-}
 THREE = ["ab", "c", "de"]
 PAGE = Path(__file__).parents[1] / "docs" / "layouts.md"
 
@@ -120,6 +74,8 @@ def test_rows_fill_the_square_and_are_centred():
     assert layout.keys[0] == Key("a", 0.25, pytest.approx(1 / 6), 0.25, pytest.approx(1 / 6))
     assert places(layout)["c"] == (0.5, 0.5)
     assert layout.rows == ((0, 1), (2,), (3, 4))
+    keys = (key("a", 0.2, 0.22), key("b", 0.5, 0.18), key("c", 0.8, 0.2), key("d", 0.3, 0.6), key("e", 0.1, 0.63))
+    assert Layout("uneven", keys).rows == ((0, 1, 2), (4, 3))
     assert layout.aspect == pytest.approx(0.4)
 
 
@@ -133,8 +89,16 @@ def test_rows_fill_the_square_and_are_centred():
     ],
 )
 def test_stagger_says_where_rows_start(stagger, expected):
-    found = places(Layout.from_rows("three", THREE, stagger=stagger))
-    assert {letter: found[letter][0] for letter in expected} == pytest.approx(expected)
+    centres = places(Layout.from_rows("three", THREE, stagger=stagger))
+    assert {letter: centres[letter][0] for letter in expected} == pytest.approx(expected)
+
+
+def test_the_size_of_a_key_is_the_median():
+    layout = Layout("two", (key("a", 0.2, rx=0.1, ry=0.3), key("b", 0.4, rx=0.2, ry=0.1), key("c", 0.8, ry=0.4)))
+    assert layout.key_size.tolist() == [0.2, 0.6]
+    assert layout.key_size.dtype == np.float64
+    two = Layout("two", layout.keys[:2])
+    assert two.key_size.tolist() == pytest.approx([0.3, 0.4])
 
 
 def test_pitch_narrows_a_row_and_heights_make_it_taller():
@@ -153,6 +117,7 @@ def test_a_gap_leaves_room_for_one_key(gap):
 
 def test_a_row_may_be_a_list_and_a_string_is_composed():
     assert Layout.from_rows("accents", ["e\u0301A"]).letters == ("é", "a")
+    assert Layout.from_dict({"keys": [entry(letter="E\u0301")]}).letters == ("é",)
     # In a string the two would become one letter; in a list they stay two keys.
     assert Layout.from_rows("nukta", [["न", "़"]]).letters == ("न", "़")
     assert Layout.from_rows("nukta", ["ऩ"]).letters == ("ऩ",)
@@ -174,62 +139,35 @@ def test_centres_are_those_of_the_keys_and_cannot_be_changed():
         layout.name = "other"
 
 
-def test_rows_of_uneven_keys_are_told_apart():
-    keys = (key("a", 0.2, 0.22), key("b", 0.5, 0.18), key("c", 0.8, 0.2), key("d", 0.3, 0.6), key("e", 0.1, 0.63))
-    assert Layout("uneven", keys).rows == ((0, 1, 2), (4, 3))
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: Layout("x", ()), "no keys"),
-        (lambda: Layout.from_rows("x", []), "no keys"),
         (lambda: Layout.from_rows("x", ["", " _"]), "no keys"),
         (lambda: Layout.from_rows("x", [[chr(0x4E00 + i) for i in range(65)]]), "has 65 keys; it needs 1 to 64"),
         (lambda: Layout("x", (key(cx=math.nan),)), "outside the unit square: nan, 0.5"),
         (lambda: Layout("x", (key(ry=math.inf),)), "half sizes in .* got 0.1, inf"),
-        (lambda: Layout("x", (key(cx=-0.01),)), "outside the unit square"),
-        (lambda: Layout("x", (key(cy=1.01),)), "outside the unit square"),
         (lambda: Layout("x", (key(rx=0),)), "half sizes"),
-        (lambda: Layout("x", (key(rx=1.5),)), "half sizes"),
         (lambda: Layout("x", (key(cx="0.5"),)), "needs a number, got '0.5'"),
-        (lambda: Layout("x", (key("ab"),)), "one visible character, got 'ab'"),
-        (lambda: Layout("x", (key(""),)), "one visible character"),
         (lambda: Layout("x", (key(" "),)), "one visible character"),
-        (lambda: Layout("x", (key("\x1b"),)), "one visible character"),
-        (lambda: Layout("x", (key("\ud800"),)), "one visible character"),
         (lambda: Layout("x", (key(5),)), "one visible character, got int"),
         (lambda: Layout("x", (key("A"),)), "lower case"),
         (lambda: Layout("x", (key("\u0958"),)), "NFC"),
-        (lambda: Layout("x", (key("a"), key("b"))), "'a' and 'b' share 0.5, 0.5"),
-        (lambda: Layout("x", (key("a"), key("a", cx=0.50001))), "share 0.5"),
-        (lambda: Layout("x", (key(),), aspect=0), "aspect"),
+        (lambda: Layout("x", (key("a"), key("b", cx=0.50001))), "'a' and 'b' share 0.5"),
         (lambda: Layout("x", (key(),), aspect=math.nan), "aspect"),
-        (lambda: Layout("x", (key(),), aspect=1e9), "aspect"),
         (lambda: Layout("x\n", (key(),)), "printable"),
         (lambda: Layout(None, (key(),)), "name must be printable text, got NoneType"),
         (lambda: Layout.from_rows("x", "qwerty"), "must be a list of rows, got 'qwerty'"),
-        (lambda: Layout.from_rows("x", 5), "must be a list of rows, got int"),
         (lambda: Layout.from_rows("x", ["ab", 5]), "row 2 must be text"),
-        (lambda: Layout.from_rows("x", [["a", ""]]), "row 1 must be text"),
-        (lambda: Layout.from_rows("x", [["ab"]]), "one visible character, got 'ab'"),
         (lambda: Layout.from_rows("x", THREE, stagger=(0, 1)), "stagger must be a list of 3 numbers"),
         (lambda: Layout.from_rows("x", THREE, stagger=(0, 1, None)), "stagger: needs a number"),
-        (lambda: Layout.from_rows("x", THREE, stagger=(0, math.nan, 1)), "outside the unit square: nan"),
-        (lambda: Layout.from_rows("x", THREE, pitch=(1, 1)), "pitch must be a list of 3 numbers"),
         (lambda: Layout.from_rows("x", THREE, pitch=(1, 0, 1)), "pitch must be positive"),
-        (lambda: Layout.from_rows("x", THREE, heights="abc"), "heights must be a list of 3 numbers"),
-        (lambda: Layout.from_rows("x", THREE, heights=(1, -1, 1)), "heights must be positive"),
         (lambda: Layout.from_rows("x", THREE, heights=(1, math.inf, 1)), "heights must be positive"),
     ],
 )
 def test_what_is_no_keyboard_is_refused(make, message):
     with pytest.raises(LayoutError, match=message):
         make()
-
-
-def test_sixty_four_keys_are_not_too_many():
-    assert len(Layout.from_rows("full", [[chr(0x4E00 + i) for i in range(MAX_KEYS)]]).keys) == 64
 
 
 def test_the_json_form_comes_back_as_it_was():
@@ -255,28 +193,15 @@ def test_the_aspect_of_a_file_without_one_follows_from_its_rows():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (None, "JSON object, got NoneType"),
         ([], "JSON object, got list"),
         ({}, "either a list 'keys' or a list 'rows'"),
-        ({"keys": {}}, "either a list 'keys' or a list 'rows'"),
         ({"keys": [entry()], "rows": ["ab"]}, "either a list 'keys' or a list 'rows'"),
-        ({"keys": []}, "no keys"),
-        ({"keys": ["a"]}, "key 0 must be an object"),
         ({"keys": [entry(), {"letter": "b", "cx": 0.1}]}, "key 1 must be an object"),
-        ({"keys": [entry(letter=5)]}, "key 0 must be an object with a letter"),
-        ({"keys": [entry(cx="0.5")]}, "key 0: needs a number, got '0.5'"),
         ({"keys": [entry(cx=True)]}, "key 0: needs a number, got bool"),
-        ({"keys": [entry(cx=None)]}, "key 0: needs a number, got NoneType"),
-        ({"keys": [entry(cx=[0.5])]}, "key 0: needs a number, got list of 1"),
         ({"keys": [entry(cx=10**400)]}, "key 0: needs a number, got int"),
-        ({"keys": [entry(cx=1e999)]}, "outside the unit square: inf"),
-        ({"keys": [entry(letter="ab")]}, "one visible character, got 'ab'"),
         ({"keys": [entry()], "aspect": "wide"}, "aspect: needs a number, got 'wide'"),
-        ({"keys": [entry()], "aspect": -1}, "aspect"),
         ({"keys": [entry()], "name": ["x"]}, "name must be printable text, got list of 1"),
-        ({"keys": [entry()], "language": {"x": 1}}, "language must be printable text, got dict of 1"),
         ({"rows": [5]}, "row 1 must be text or a list of letters, got int"),
-        ({"rows": ["ab"], "stagger": "left"}, "stagger must be a list of 1 number"),
         ({"rows": ["ab"], "stagger": {}}, "stagger: needs a number, got dict of 0"),
         ({"rows": ["ab"], "pitch": 2}, "pitch must be a list of 1 number"),
     ],
@@ -286,22 +211,14 @@ def test_a_dict_that_is_no_layout_is_refused(data, message):
         Layout.from_dict(data)
 
 
-def test_upper_case_and_decomposed_letters_of_a_file_are_folded():
-    assert Layout.from_dict({"keys": [entry(letter="E\u0301")]}).letters == ("é",)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "is not JSON"),
-        (b'{"keys": [', "is not JSON"),
         (b"\xff\xfe\x00", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
-        (b'{"keys": [{"letter": "a", "cx": ' + b"9" * 5000 + b"}]}", "is not JSON"),
-        (b'{"keys": ' + b"[" * 900 + b"]" * 900 + b"}", "key 0 must be an object"),
         (b" " * (MAX_BYTES + 1), "larger than 1,000,000 bytes"),
         (b'{"rows": []}', "no keys"),
-        (b'{"keys": [{"letter": "a", "cx": NaN, "cy": 0, "rx": 1, "ry": 1}]}', "outside the unit square: nan"),
     ],
 )
 def test_a_file_that_is_no_layout_is_refused_by_name(tmp_path, content, message):
@@ -318,56 +235,29 @@ def test_a_file_is_read_with_or_without_name_and_byte_order_mark(tmp_path):
     assert load_layout(file).name == load_layout(str(file)).name == "mine"
 
 
-@pytest.mark.parametrize("name", ["missing.json", ".json", "\0.json"])
+@pytest.mark.parametrize("name", ["missing.json", ".json", "\0.json", ""])
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name):
-    with pytest.raises(LayoutError, match="json"):
+    with pytest.raises(LayoutError, match=rf"layout {tmp_path}"):
         load_layout(tmp_path / name)
-
-
-def test_a_folder_is_no_layout(tmp_path):
-    with pytest.raises(LayoutError, match="cannot read layout"):
-        load_layout(tmp_path)
 
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(LayoutError, match=r"no layout 'qwertz2'; built in are azerty, clearflow, .*a file must end in"):
         load_layout("qwertz2")
-
-
-def test_a_layout_passes_through():
     layout = Layout.from_rows("mine", THREE)
     assert load_layout(layout) is layout
 
 
-def test_the_built_in_layouts_are_those_with_a_recipe():
-    assert set(builtin_layouts()) == RECIPES.keys()
-
-
 @pytest.mark.parametrize("name", sorted(RECIPES))
 def test_a_built_in_layout_follows_from_its_rows(name):
+    assert set(builtin_layouts()) == RECIPES.keys()
     made, packaged = Layout.from_rows(name, **RECIPES[name]), load_layout(name)
     assert (packaged.name, packaged.language, packaged.letters) == (made.name, made.language, made.letters)
     assert packaged.aspect == pytest.approx(made.aspect, abs=1e-4)
     sizes = [[(k.cx, k.cy, k.rx, k.ry) for k in layout.keys] for layout in (made, packaged)]
     np.testing.assert_allclose(sizes[0], sizes[1], atol=1e-6)
-
-
-@pytest.mark.parametrize("name", sorted(RECIPES))
-def test_a_built_in_layout_can_type_its_alphabet_and_keeps_to_the_square(name):
-    layout = load_layout(name)
-    assert set(ALPHABETS[layout.language]) <= set(layout.letters)
-    assert len(set(layout.letters)) == len(layout.letters)
-    assert len(layout.rows) == len(RECIPES[name]["rows"])
-    for k in layout.keys:
-        assert unicodedata.is_normalized("NFC", k.letter)
-        assert min(k.cx - k.rx, k.cy - k.ry) >= -1e-5
-        assert max(k.cx + k.rx, k.cy + k.ry) <= 1 + 1e-5
-
-
-def test_key_counts():
-    counts = {name: len(load_layout(name).keys) for name in builtin_layouts()}
-    assert counts["qwerty"] == counts["clearflow"] == counts["kasroz"] == counts["colemak"] == 26
-    assert (counts["jcuken"], counts["jcuken33"], counts["turkish"], counts["hindi"]) == (31, 33, 32, 62)
+    assert len(set(packaged.letters)) == len(packaged.letters)
+    assert len(packaged.rows) == len(RECIPES[name]["rows"])
 
 
 def test_corpora_may_call_a_layout_by_their_own_name():
@@ -377,23 +267,7 @@ def test_corpora_may_call_a_layout_by_their_own_name():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(
-    "name",
-    [
-        "azerty",
-        "clearflow",
-        "dvorak",
-        "german",
-        "jcuken_default",
-        "jcuken_extra",
-        "kasroz",
-        "qwerty",
-        "qwerty_z15",
-        "qwertz",
-        "spanish",
-        "toki_pona",
-    ],
-)
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_the_keys_lie_where_the_data_say(data: Path, name: str):
     official, ours = Layout.from_json(data / "layouts" / f"{name}.json"), load_layout(name)
     assert sorted(ours.letters) == sorted(official.letters)

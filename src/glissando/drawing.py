@@ -7,20 +7,24 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from glissando.errors import GlissandoError, LayoutError, MissingExtraError
+from glissando.errors import LayoutError, MissingExtraError
+from glissando.files import write_whole
 from glissando.gesture import Gesture, as_gesture
 from glissando.layout import MAX_KEYS, Key, Layout
 
+if TYPE_CHECKING:
+    from matplotlib.font_manager import FontProperties
+
 Swipe = Gesture | np.ndarray | Iterable[Sequence[float]]
 
-MIN_TRAIL, MAX_TRAIL = 64, 512  # pieces in which a swipe is drawn, however few or many points it has
+MIN_TRAIL, MAX_TRAIL = 64, 512  # pieces in which a swipe is drawn, whatever its number of points
 OVERSHOOT = 0.1  # of the letter area: a finger that strays further is drawn at this distance
-DOTTED_CIRCLE = "\N{DOTTED CIRCLE}"  # what a combining mark stands on when it stands alone
+DOTTED_CIRCLE = "\N{DOTTED CIRCLE}"  # carries a combining mark that is drawn alone
 
 MAX_LINES = 40  # of a swipe drawn as text
 CELL_ASPECT = 2.0  # a terminal's cell is about twice as high as wide
@@ -29,11 +33,11 @@ RAMP = (51, 45, 39, 33, 63, 99, 135, 171, 207, 205, 203)  # 256-colour codes, fr
 WIDTH = 640.0  # of the letter area in a picture, pixels
 MARGIN, KEY_GAP, TITLE_HEIGHT = 14.0, 5.0, 30.0  # around it, between keys, of a title
 ROUNDING, STROKE = 7.0, 6.0  # radius of a key's corners, width of a trail
-BASELINE = 0.31  # of the font size: how far below a key's centre its letter stands
+BASELINE = 0.31  # of the font size: distance of a letter's baseline below its key's centre
 COLOURS = ((34, 184, 207), (112, 72, 232), (230, 73, 128))  # of a trail: teal, violet, pink; seen on light and dark
 LIGHT = {"board": "#e9ecf2", "key": "#ffffff", "edge": "#d3d8e2", "letter": "#20242e"}
 DARK = {"board": "#20242c", "key": "#363c48", "edge": "#454c5a", "letter": "#eef0f5"}
-# The class keeps these rules from the page in which a picture stands.
+# The class keeps these rules from applying to the page around the picture.
 STYLE = (
     ".glissando .board{fill:%(board)s} .glissando .key{fill:%(key)s;stroke:%(edge)s} .glissando .end{fill:%(key)s} "
     ".glissando .start{stroke:%(key)s} .glissando text{fill:%(letter)s;font-family:system-ui,sans-serif}"
@@ -42,12 +46,12 @@ STYLE = (
 
 def text_layout(layout: Layout, width: int = 72) -> str:
     """Draw the keys as boxes, at most ``width`` columns wide, or as bare letters where boxes would not fit."""
-    room = max(_columns(_visible(letter)) for letter in layout.letters)
-    pitch = 2 * float(np.median([key.rx for key in layout.keys]))
+    room = max(_columns(visible(letter)) for letter in layout.letters)
+    pitch = float(layout.key_size[0])
     box = int(width * pitch + 1e-6)  # columns for a key
     box -= box > 5 and box % 2 == 0  # odd ones have a middle
     height = 3 if box >= room + 2 else 1
-    # Columns for the unit square; keys may be specks, so there is a limit.
+    # Columns for the unit square; keys may be tiny, so there is a limit.
     scale = min(max(box, room + 1) / pitch, max(width, MAX_KEYS * (room + 1)))
     left = min(_edges(key, scale)[0] for key in layout.keys)
     right = max(_edges(key, scale)[1] for key in layout.keys)
@@ -58,7 +62,7 @@ def text_layout(layout: Layout, width: int = 72) -> str:
             start, end = (edge - left for edge in _edges(key, scale))
             if height == 3 and end - start > room:
                 _box(lines, start, end)
-            text = _visible(key.letter)
+            text = visible(key.letter)
             _put(lines[height // 2], max(start + end - _columns(text), 0) // 2, text, _columns(text))
     return "\n".join("".join(line).rstrip() for line in canvas)
 
@@ -81,7 +85,7 @@ def text_swipe(layout: Layout, swipe: Swipe, width: int = 72, colour: bool = Fal
         canvas[line][column] = _paint(chr(0x2800 + dots[line, column]), when[line, column], colour)
     taken = set()
     for key in layout.keys:
-        text = _visible(key.letter)
+        text = visible(key.letter)
         line, column = min(int(key.cy * lines), lines - 1), min(int(key.cx * columns), columns - _columns(text))
         letter = _paint(text, when[line, column], colour, bold=True) if dots[line, column] else text
         _put(canvas[line], column, letter, _columns(text))
@@ -113,13 +117,13 @@ def svg_layout(layout: Layout, path: Swipe | None = None, title: str = "") -> st
     parts.append(f'<g font-size="{page.font:.1f}" text-anchor="middle">')
     for letter, (x, y, width, height) in zip(layout.letters, page.boxes, strict=True):
         place = f'x="{x + width / 2:.1f}" y="{y + height / 2 + BASELINE * page.font:.1f}"'
-        parts.append(f"<text {place}>{escape(_visible(letter))}</text>")
+        parts.append(f"<text {place}>{escape(visible(letter))}</text>")
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 
 def save_svg(file: str | Path, layout: Layout, path: Swipe | None = None, title: str = "") -> None:
     """Save what ``svg_layout`` draws."""
-    _write(file, svg_layout(layout, path, title).encode())
+    write_whole(file, svg_layout(layout, path, title).encode())
 
 
 def save_png(file: str | Path, layout: Layout, path: Swipe | None = None, title: str = "") -> None:
@@ -130,7 +134,7 @@ def save_png(file: str | Path, layout: Layout, path: Swipe | None = None, title:
     except ImportError:
         raise MissingExtraError("a PNG needs matplotlib: pip install 'glissando[plot]'") from None
     page = _page(layout, title)
-    ink: dict[str, Any] = {"color": LIGHT["letter"], "fontproperties": _font(layout), "parse_math": False}
+    ink: dict[str, Any] = {"color": LIGHT["letter"], "fontproperties": font_for(layout), "parse_math": False}
     paint: dict[str, Any] = {"facecolor": LIGHT["key"], "edgecolor": LIGHT["edge"]}
     figure = Figure(figsize=(page.width / 72, page.height / 72), dpi=144, facecolor=LIGHT["board"])
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, page.width), ylim=(page.height, 0))
@@ -139,7 +143,7 @@ def save_png(file: str | Path, layout: Layout, path: Swipe | None = None, title:
     for letter, (x, y, width, height) in zip(layout.letters, page.boxes, strict=True):
         axes.add_patch(FancyBboxPatch((x, y), width, height, f"round,pad=0,rounding_size={ROUNDING}", **paint))
         baseline = y + height / 2 + BASELINE * page.font
-        axes.text(x + width / 2, baseline, _visible(letter), ha="center", fontsize=page.font, zorder=9, **ink)
+        axes.text(x + width / 2, baseline, visible(letter), ha="center", fontsize=page.font, zorder=9, **ink)
     if path is not None:
         points = page.place(_trail(path))
         colours = _colours(len(points)) / 255
@@ -149,11 +153,11 @@ def save_png(file: str | Path, layout: Layout, path: Swipe | None = None, title:
         axes.plot(*points[0], "o", ms=13, mfc=colours[0], mec=LIGHT["key"], mew=2, zorder=4)
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
-    _write(file, picture.getvalue())
+    write_whole(file, picture.getvalue())
 
 
 def _trail(swipe: Swipe) -> np.ndarray:
-    """A swipe in pieces small enough and near enough to draw. Shape: [n, 2]."""
+    """A swipe as n points to draw: enough for smooth colours, not too many, none far outside. Shape: [n, 2]."""
     if isinstance(swipe, np.ndarray) and swipe.ndim == 2 and len(swipe) == 2:
         swipe = Gesture(swipe[0], swipe[1], np.arange(swipe.shape[1]))
     gesture = as_gesture(swipe)
@@ -164,8 +168,8 @@ def _trail(swipe: Swipe) -> np.ndarray:
     return np.clip(np.stack(trail, axis=1), -OVERSHOOT, 1 + OVERSHOOT)
 
 
-def _visible(letter: str) -> str:
-    """A letter as it can be seen alone: a combining mark stands on a dotted circle."""
+def visible(letter: str) -> str:
+    """A letter as it is drawn alone: a combining mark on a dotted circle."""
     return DOTTED_CIRCLE + letter if unicodedata.category(letter).startswith("M") else letter
 
 
@@ -176,12 +180,12 @@ def _columns(text: str) -> int:
 
 
 def _put(line: list[str], column: int, text: str, columns: int) -> None:
-    """Write one letter that takes that many columns: the first cell holds it, the others nothing."""
+    """Write a letter that is several columns wide: the first cell holds it, the others are empty."""
     line[column : column + columns] = [text] + [""] * (columns - 1)
 
 
 def _edges(key: Key, scale: float) -> tuple[int, int]:
-    """First column of a key, and the one after its last. Neighbours agree in spite of rounding."""
+    """First column of a key, and the one after its last; rounding leaves no gap between neighbours."""
     return math.floor((key.cx - key.rx) * scale + 0.501), math.floor((key.cx + key.rx) * scale + 0.501)
 
 
@@ -206,7 +210,7 @@ def _dots(trail: np.ndarray, lines: int, columns: int) -> tuple[np.ndarray, np.n
 
 
 def _free_cell(point: np.ndarray, lines: int, columns: int, taken: set[tuple[int, int]]) -> tuple[int, int]:
-    """The cell of a point, or one beside it where a letter stands there."""
+    """The cell of a point, or a cell beside it if a letter is in the way."""
     column, line = np.clip((point * [columns, lines]).astype(int), 0, [columns - 1, lines - 1]).tolist()
     beside = [(line, column + step) for step in (0, 1, -1, 2, -2) if 0 <= column + step < columns]
     return next((cell for cell in beside if cell not in taken), (line, column))
@@ -219,7 +223,7 @@ def _paint(text: str, moment: float, colour: bool, bold: bool = False) -> str:
 
 
 class _Page(NamedTuple):
-    """A picture in pixels: its size, that of its letters, and (x, y, width, height) of every key."""
+    """The geometry of a picture in pixels; ``boxes`` holds (x, y, width, height) of every key."""
 
     width: float
     height: float
@@ -241,7 +245,7 @@ def _page(layout: Layout, title: str) -> _Page:
         x, y = MARGIN + (key.cx - key.rx) * WIDTH, top + (key.cy - key.ry) * area
         width, height = max(2 * key.rx * WIDTH - KEY_GAP, 1.0), max(2 * key.ry * area - KEY_GAP, 1.0)
         boxes.append((x + KEY_GAP / 2, y + KEY_GAP / 2, width, height))
-    _, _, width, height = np.median(boxes, axis=0)
+    width, height = np.maximum(layout.key_size * [WIDTH, area] - KEY_GAP, 1.0).tolist()
     return _Page(WIDTH + 2 * MARGIN, top + area + MARGIN, area, min(0.55 * width, 0.42 * height, 26.0), boxes)
 
 
@@ -252,14 +256,14 @@ def _colours(count: int) -> np.ndarray:
 
 
 def _svg_trail(points: np.ndarray) -> list[str]:
-    """A trail that changes colour on its way, a dot at its start and a ring at its end."""
+    """SVG of a trail that changes colour along its way, with a dot at its start and a ring at its end."""
     colours = [f"rgb({r:.0f},{g:.0f},{b:.0f})" for r, g, b in _colours(len(points))]
     lines = [
         f'<path d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}" stroke="{colour}"/>'
         for (x, y), (to_x, to_y), colour in zip(points[:-1], points[1:], colours[1:], strict=True)
     ]
     (x, y), (to_x, to_y) = points[0], points[-1]
-    # One opacity for the whole group: overlapping round ends would else show as beads.
+    # One opacity for the whole group: otherwise the overlapping round ends would show as beads.
     return [
         f'<g fill="none" stroke-width="{STROKE:g}" stroke-linecap="round" opacity=".85">',
         *lines,
@@ -274,11 +278,11 @@ def _plain(text: str) -> str:
     return "".join(char for char in text if char.isprintable())
 
 
-def _font(layout: Layout) -> object:
+def font_for(layout: Layout) -> FontProperties:
     """Matplotlib's font for a layout: as many of the installed families as its letters need."""
     from matplotlib.font_manager import FontProperties, fontManager, get_font
 
-    missing = {ord(char) for letter in layout.letters for char in _visible(letter)}
+    missing = {ord(char) for letter in layout.letters for char in visible(letter)}
     regular = [font for font in fontManager.ttflist if font.style == "normal" and font.weight == 400]
     families: list[str] = []
     for font in sorted(regular, key=lambda font: (font.name != "DejaVu Sans", "Noto Sans" not in font.name, font.name)):
@@ -289,11 +293,3 @@ def _font(layout: Layout) -> object:
         if not missing:
             return FontProperties(family=families)
     raise LayoutError(f"no installed font has {chr(min(missing))!r} of layout {layout.name!r}; save it as SVG instead")
-
-
-def _write(file: str | Path, content: bytes) -> None:
-    """Write a whole file, or say why not."""
-    try:
-        Path(file).write_bytes(content)
-    except OSError as error:
-        raise GlissandoError(f"cannot write {file}: {error.strerror or error}") from None

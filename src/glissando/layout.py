@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,9 @@ from glissando.errors import LayoutError
 MAX_KEYS = 64  # K_max of the exported encoder
 MAX_BYTES = 1_000_000  # of a layout file; one with 64 keys takes about 5,000
 ROW_HEIGHT = 0.40 / 3  # of the letter area's width: swipe.futo.org's QWERTY, 426 x 170.4 pixels, three rows
-SAME_PLACE = 1e-4  # of the letter area: keys nearer than this in x and in y are one key to a finger
+SAME_PLACE = 1e-4  # of the letter area: no finger can tell keys nearer than this in x and in y apart
 GAPS = (" ", "_")
-# The names by which public corpora call layouts that are built in under another name.
+# Names that public corpora give to built-in layouts.
 ALIASES = {"jcuken_default": "jcuken", "jcuken_extra": "jcuken33"}
 
 
@@ -47,7 +48,7 @@ class Layout:
     Attributes:
         name: what the layout is called.
         keys: its keys, in the order in which the encoder's emissions count them.
-        language: the language code it is usually used with, or "".
+        language: the code of the language it is usually used with, or "".
         aspect: height over width of the letter area, for drawing and for distances.
     """
 
@@ -72,9 +73,13 @@ class Layout:
     @cached_property
     def centres(self) -> np.ndarray:
         """Key centres. Shape: [K, 2] float32, read-only."""
-        centres = np.array([(key.cx, key.cy) for key in self.keys], dtype=np.float32)
-        centres.setflags(write=False)
-        return centres
+        return _read_only(np.array([(key.cx, key.cy) for key in self.keys], dtype=np.float32))
+
+    @cached_property
+    def key_size(self) -> np.ndarray:
+        """Width and height of the median key, in fractions of the letter area. Shape: [2] float64, read-only."""
+        half_sizes = np.array([(key.rx, key.ry) for key in self.keys], dtype=np.float64)  # [K, 2]
+        return _read_only(2 * np.median(half_sizes, axis=0))
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
@@ -117,10 +122,10 @@ class Layout:
         Args:
             name: the layout's name.
             rows: letters row by row, "qwertyuiop", "asdfghjkl", "zxcvbnm"; a row may also be a list of letters.
-            stagger: where each row starts, in key widths from the left; one number shifts each row by that
-                much more than the one above. By default rows are centred.
-            pitch: how wide each row's keys are, in key widths; by default all are 1.
-            heights: how high each row is, relative to the others.
+            stagger: where each row starts, in key widths from the left; one number shifts each row by that much
+                more than the row above. By default rows are centred.
+            pitch: the width of each row's keys, in key widths; by default all are 1.
+            heights: the height of each row, relative to the others.
             language: a language code such as "en".
             aspect: height over width of the letter area; by default 0.133 for each row, a phone's.
         """
@@ -189,7 +194,7 @@ def builtin_layouts() -> tuple[str, ...]:
 
 
 def load_layout(layout: str | Path | Layout) -> Layout:
-    """Find a layout: one given as such, a built-in name (or a corpus's name for it), or the path of a JSON file."""
+    """Load a built-in layout by its name (or a corpus's name for it) or a JSON file; a Layout is returned as it is."""
     if isinstance(layout, Layout):
         return layout
     name = ALIASES.get(str(layout), str(layout))
@@ -207,8 +212,14 @@ def _builtin(name: str) -> Layout:
     return Layout.from_dict(json.loads(text), name)
 
 
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """The same array, which can no longer be changed."""
+    array.setflags(write=False)
+    return array
+
+
 def _check_key(layout: str, key: Key) -> None:
-    """Refuse a key that is no place on a keyboard."""
+    """Refuse a key without a letter, a place in the unit square or a size."""
     if not isinstance(key.letter, str) or len(key.letter) != 1 or key.letter.isspace() or not key.letter.isprintable():
         raise LayoutError(f"layout {layout!r}: a key carries one visible character, got {_shown(key.letter)}")
     if key.letter != _fold(key.letter):
@@ -223,16 +234,13 @@ def _check_key(layout: str, key: Key) -> None:
 
 def _check_places(layout: str, keys: Sequence[Key]) -> None:
     """Refuse two keys at one place: no swipe could tell them apart."""
-    for index, key in enumerate(keys):
-        for other in keys[:index]:
-            if abs(key.cx - other.cx) < SAME_PLACE and abs(key.cy - other.cy) < SAME_PLACE:
-                raise LayoutError(
-                    f"layout {layout!r}: {other.letter!r} and {key.letter!r} share {key.cx:g}, {key.cy:g}"
-                )
+    for a, b in combinations(keys, 2):
+        if abs(a.cx - b.cx) < SAME_PLACE and abs(a.cy - b.cy) < SAME_PLACE:
+            raise LayoutError(f"layout {layout!r}: {a.letter!r} and {b.letter!r} share {b.cx:g}, {b.cy:g}")
 
 
 def _fold(letter: str) -> str:
-    """A letter as layouts and lexicons write it: one code point where Unicode has one, lower case."""
+    """A letter as layouts and lexicons write it: in lower case and composed (NFC)."""
     return unicodedata.normalize("NFC", letter.lower())
 
 
@@ -252,7 +260,7 @@ def _row_cells(name: str, rows: Any) -> list[list[str]]:
 
 
 def _row_starts(name: str, rows: Sequence[Sequence[str]], pitch: Sequence[float], stagger: Any) -> list[float]:
-    """Where every row starts, in key widths, the leftmost at zero."""
+    """The start of every row in key widths, the leftmost at zero."""
     lengths = [size * len(row) for size, row in zip(pitch, rows, strict=True)]
     if stagger is None:
         return [(max(lengths) - length) / 2 for length in lengths]
@@ -284,7 +292,7 @@ def _key(what: str, entry: Any) -> Key:
 
 
 def _number(what: str, value: Any) -> float:
-    """Read a number; JSON knows truth values and text that Python would take for one."""
+    """Read a number; truth values and text, which float() accepts, are refused."""
     try:
         if isinstance(value, (bool, str, bytes)):
             raise TypeError
@@ -294,7 +302,7 @@ def _number(what: str, value: Any) -> float:
 
 
 def _shown(value: Any) -> str:
-    """A value for an error message: the repr of text, but never of what may nest or run to a million digits."""
+    """A value for an error message: the repr of text, but only the type of what may be nested or very long."""
     if isinstance(value, (str, list, tuple, dict)):
         return repr(value[:40]) if isinstance(value, str) else f"{type(value).__name__} of {len(value)}"
     return type(value).__name__

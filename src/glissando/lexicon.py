@@ -13,7 +13,7 @@ import os
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,22 +22,22 @@ import numpy as np
 
 from glissando.errors import LexiconError
 from glissando.files import cache_directory, load_arrays, save_arrays
-from glissando.words import Words
+from glissando.words import PackedWords
 
-# wordfreq's frequencies become bytes by the AOSP rule, 255 (log10 p - LOG_MIN) / LOG_RANGE. The two constants
-# are the straight line from Android's own English bytes back to frequencies (36.2 a decade), so that a frequency
-# weight tuned on one kind of list holds on the other; docs/lexicons.md has why that way round.
+# wordfreq's frequencies become bytes by the AOSP rule, 255 (log10 p - LOG_MIN) / LOG_RANGE. The two constants come
+# from a straight line fitted from Android's English bytes to frequencies (36.2 a decade), so that a frequency weight
+# tuned on one kind of list holds on the other; docs/lexicons.md says why the fit goes this way round.
 LOG_MIN = -8.33
 LOG_RANGE = 7.04
 
-# wordfreq's English tail is noise (foreign words, misspellings): words under this frequency are left out.
+# wordfreq's English tail is noise (foreign words, misspellings): words below this frequency are left out.
 # Chosen on real swipes, see docs/lexicons.md.
 WORDFREQ_CUT = 1e-7
 
-MAX_WORD = 48  # characters; longer lines are not words anyone swipes
+MAX_WORD = 48  # characters; nobody swipes a longer word
 
-# Letters whose key a layout may lack and that Unicode does not decompose onto a neighbour: the hard sign is
-# typed on the soft sign's key (31-key JCUKEN), and so on.
+# Letters that a layout may lack and that Unicode does not decompose: the hard sign is typed on the soft sign's key
+# (31-key JCUKEN), and so on.
 TYPED_AS = {
     "ъ": "ь", "ґ": "г", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
     "ς": "σ",
@@ -53,7 +53,7 @@ class Lexicon:
     Attributes:
         name: where it comes from, for messages.
         language: a code such as "en", or "".
-        words: the surface forms, as the user will read them; kept as Words.
+        words: the surface forms, as the user reads them; kept as PackedWords.
         frequencies: [W] uint8, proportional to the logarithm of the word's frequency.
     """
 
@@ -63,7 +63,7 @@ class Lexicon:
     frequencies: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "words", Words.of(self.words))
+        object.__setattr__(self, "words", PackedWords.of(self.words))
         if not self.words:
             raise LexiconError(f"lexicon {self.name} has no words")
         if len(self.words) != len(self.frequencies):
@@ -74,19 +74,19 @@ class Lexicon:
 
     @cached_property
     def rare(self) -> int:
-        """The byte for a word the list does not know: as rare as its rarest twentieth."""
+        """The byte for a word that the list lacks: that of its rarest twentieth."""
         return int(np.percentile(self.frequencies, 5))
 
     @cached_property
     def digest(self) -> str:
-        """A hash of words and frequencies, the key of what is built from them."""
-        words = Words.of(self.words)
+        """A hash of words and frequencies, under which what is built from them is cached."""
+        words = PackedWords.of(self.words)
         return hashlib.sha256(words.text + words.offsets.tobytes() + self.frequencies.tobytes()).hexdigest()
 
     def with_words(self, words: Iterable[str], frequency: int | None = None) -> Lexicon:
-        """A lexicon with these words added; those it has are left as they are.
+        """A lexicon with these words added; words it already has stay as they are.
 
-        ``frequency`` is the byte they get, by default that of a rare word.
+        ``frequency`` is the byte of the added words, by default ``rare``.
         """
         known = set(self.words)
         added = tuple(word for word in dict.fromkeys(words) if word not in known)
@@ -97,20 +97,20 @@ class Lexicon:
         return replace(self, words=(*self.words, *added), frequencies=frequencies) if added else self
 
     def spell(self, letters: frozenset[str]) -> list[str]:
-        """For every word, what of it is typed on a layout with these letters. Shape: W strings."""
+        """For every word, the letters typed for it on a layout with these letters. Shape: W strings."""
         typing = Typing(letters)
         return [word.translate(typing) for word in self.words]
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, float], *, name: str = "mapping", language: str = "") -> Lexicon:
-        """Make a lexicon of words and how often each was seen; the logarithms are spread over 1 to 255."""
+        """Make a lexicon of words and their counts; the logarithms of the counts are spread over 1 to 255."""
         words = [word for word in counts if _is_word(word)]
         bad = [word for word in words if not (math.isfinite(counts[word]) and counts[word] >= 0)]
         if bad:
             raise LexiconError(f"{name}: the count of {bad[0]!r} is {counts[bad[0]]}; counts are numbers from 0")
         logs = np.log10(np.maximum(np.array([counts[word] for word in words], dtype=np.float64), 1e-12))
         spread = np.ptp(logs) if len(logs) else 0.0
-        # Words that all count the same leave nothing to prefer: a middle byte for each.
+        # Where all counts are the same, every word gets a middle byte.
         scaled = (logs - logs.min()) / spread * 254 + 1 if spread > 0 else np.full(len(words), 128.0)
         return cls(name, language, tuple(words), np.rint(scaled).astype(np.uint8))
 
@@ -118,38 +118,34 @@ class Lexicon:
     def from_file(cls, path: str | Path) -> Lexicon:
         """Read a word list: AOSP ``.combined`` or a word per line with an optional count; plain or gzip."""
         data = _read_bytes(Path(path))
-        key = hashlib.sha256(data).hexdigest()
-        cached = _load_cached(key)
-        if cached is None:
+
+        def parse() -> Lexicon:
             try:
                 text = data.decode("utf-8")
             except UnicodeDecodeError as error:
                 raise LexiconError(f"{path} is not UTF-8 text: byte {error.start}") from None
-            parse = _parse_aosp if text.startswith("dictionary=") else _parse_lines
-            cached = parse(text, str(path))
-            _save_cached(key, cached)
-        return replace(cached, name=str(path))
+            return (_parse_aosp if text.startswith("dictionary=") else _parse_lines)(text, str(path))
+
+        return replace(_cached(data, parse), name=str(path))
 
     @classmethod
     def from_language(cls, language: str, *, cut: float = WORDFREQ_CUT) -> Lexicon:
         """wordfreq's list for a language, without the words rarer than ``cut``."""
         from importlib import metadata
 
-        key = hashlib.sha256(f"wordfreq {metadata.version('wordfreq')} {language} {cut}".encode()).hexdigest()
-        cached = _load_cached(key)
-        if cached is None:
-            import wordfreq  # only now: a tenth of a second, and megabytes that stay
+        def read() -> Lexicon:
+            import wordfreq  # only now: it takes a tenth of a second, and its memory is not freed
 
             known = wordfreq.available_languages("best")
             if language not in known:
                 raise LexiconError(f"no word list for language {language!r}; wordfreq has {', '.join(sorted(known))}")
-            cached = _from_wordfreq(wordfreq.get_frequency_dict(language, "best"), language, cut)
-            _save_cached(key, cached)
-        return cached
+            return _from_wordfreq(wordfreq.get_frequency_dict(language, "best"), language, cut)
+
+        return _cached(f"wordfreq {metadata.version('wordfreq')} {language} {cut}".encode(), read)
 
 
 def load_lexicon(source: str | Path | Mapping[str, float] | Lexicon) -> Lexicon:
-    """Find a lexicon: one given as such, a mapping of counts, a file, or a language code."""
+    """Load a lexicon from a mapping of counts, a file or a language code; a Lexicon is returned as it is."""
     if isinstance(source, Lexicon):
         return source
     if isinstance(source, Mapping):
@@ -160,7 +156,7 @@ def load_lexicon(source: str | Path | Mapping[str, float] | Lexicon) -> Lexicon:
 
 
 def type_character(char: str, letters: frozenset[str]) -> tuple[str, ...]:
-    """The letters that type one character: itself, else its base letter, else none.
+    """The letters that type one character: the character itself, else its base letter, else none.
 
     >>> type_character("É", frozenset("e")), type_character("'", frozenset("e"))
     (('e',), ())
@@ -174,7 +170,7 @@ def type_character(char: str, letters: frozenset[str]) -> tuple[str, ...]:
 
 
 class Typing(dict[int, str]):
-    """What each character is typed as on a layout, for ``str.translate``; filled as characters are met."""
+    """What each character is typed as on a layout, for ``str.translate``; filled on demand."""
 
     def __init__(self, letters: frozenset[str]) -> None:
         super().__init__()
@@ -195,12 +191,12 @@ def typed_letters(word: str, letters: frozenset[str]) -> tuple[str, ...]:
 
 
 def _is_word(word: str) -> bool:
-    """Whether a string can be a word: letters (and marks) with apostrophes, hyphens, dots within."""
+    """Whether a string can be a word: it has a letter and no white space, and is not too long."""
     return 0 < len(word) <= MAX_WORD and any(char.isalpha() for char in word) and not any(c.isspace() for c in word)
 
 
 def _in_word(char: str) -> bool:
-    """Whether a character may stand in a word of wordfreq's: no digit, no symbol."""
+    """Whether a character may occur in a word of wordfreq's: no digit, no symbol."""
     return char.isalpha() or char in "'’-" or bool(unicodedata.combining(char))
 
 
@@ -252,7 +248,7 @@ def _parse_lines(text: str, source: str) -> Lexicon:
 
 
 def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) -> Lexicon:
-    """wordfreq's words above the cut, digits and symbols left out, as AOSP bytes."""
+    """wordfreq's words above the cut, without digits and symbols; frequencies as AOSP bytes."""
     kept = {
         word: frequency
         for word, frequency in frequencies.items()
@@ -263,17 +259,21 @@ def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) 
     return Lexicon(f"wordfreq {language}", language, tuple(kept), bytes_)
 
 
-def _save_cached(key: str, lexicon: Lexicon) -> None:
-    words = Words.of(lexicon.words)
-    names = np.frombuffer(f"{lexicon.name}\n{lexicon.language}".encode(), dtype=np.uint8)
-    text = np.frombuffer(words.text, dtype=np.uint8)
-    arrays = {"words": text, "offsets": words.offsets, "frequencies": lexicon.frequencies, "names": names}
-    save_arrays(cache_directory() / f"lexicon-3-{key[:32]}.npz", arrays)
-
-
-def _load_cached(key: str) -> Lexicon | None:
-    arrays = load_arrays(cache_directory() / f"lexicon-3-{key[:32]}.npz")
-    if arrays is None:
-        return None
-    name, language = arrays["names"].tobytes().decode().split("\n")
-    return Lexicon(name, language, Words(arrays["words"].tobytes(), arrays["offsets"]), arrays["frequencies"])
+def _cached(key: bytes, make: Callable[[], Lexicon]) -> Lexicon:
+    """The lexicon cached under the hash of ``key``, or else what ``make`` returns, which is then cached."""
+    file = cache_directory() / f"lexicon-3-{hashlib.sha256(key).hexdigest()[:32]}.npz"
+    arrays = load_arrays(file)
+    if arrays is not None:
+        name, language = arrays["names"].tobytes().decode().split("\n")
+        words = PackedWords(arrays["words"].tobytes(), arrays["offsets"])
+        return Lexicon(name, language, words, arrays["frequencies"])
+    lexicon = make()
+    packed = PackedWords.of(lexicon.words)
+    arrays = {
+        "words": np.frombuffer(packed.text, dtype=np.uint8),
+        "offsets": packed.offsets,
+        "frequencies": lexicon.frequencies,
+        "names": np.frombuffer(f"{lexicon.name}\n{lexicon.language}".encode(), dtype=np.uint8),
+    }
+    save_arrays(file, arrays)
+    return lexicon

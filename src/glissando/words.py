@@ -1,4 +1,4 @@
-"""Many words in little room: one piece of text and where each word begins, instead of an object for each."""
+"""Many words in little memory: one piece of text and the offset of each word, instead of one object per word."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 
-class Words(Sequence[str]):
+class PackedWords(Sequence[str]):
     """A read-only sequence of strings; it equals a tuple of the same strings.
 
     Attributes:
@@ -24,9 +24,9 @@ class Words(Sequence[str]):
         self.offsets = offsets
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> Words:
-        """Pack words; those that are packed come back as they are."""
-        if isinstance(words, Words):
+    def of(cls, words: Iterable[str]) -> PackedWords:
+        """Pack words; words that are already packed are returned as they are."""
+        if isinstance(words, PackedWords):
             return words
         encoded = [word.encode() for word in words]
         lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
@@ -52,11 +52,8 @@ class Words(Sequence[str]):
         for start, end in pairwise(edges):
             yield self.text[start:end].decode()
 
-    def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and any(word == other for other in self)
-
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Words):
+        if isinstance(other, PackedWords):
             return self.text == other.text and np.array_equal(self.offsets, other.offsets)
         return tuple(self) == other
 
@@ -65,4 +62,4 @@ class Words(Sequence[str]):
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self[:3]))
-        return f"Words({shown}{', ...' if len(self) > 3 else ''}; {len(self):,} in all)"
+        return f"PackedWords({shown}{', ...' if len(self) > 3 else ''}; {len(self):,} in all)"

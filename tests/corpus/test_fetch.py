@@ -1,8 +1,8 @@
-"""Both corpora fetched from stand-ins for Hugging Face and OSF, through the real code."""
+"""Downloads from a local server that plays Hugging Face and OSF: whole, resumed, broken off, wrong."""
 
 import hashlib
 import json
-import sys
+from collections import Counter
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,114 +10,195 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from glissando.corpus.fetch import fetch_futo, fetch_how_we_swipe
-from glissando.corpus.readers import open_corpus
-from glissando.errors import CorpusError, MissingExtraError
+from glissando.cli.corpus import app
+from glissando.corpus import fetch
+from glissando.corpus.fetch import RemoteFile, download, fetch_futo, fetch_how_we_swipe, file_digest, safe_name
+from glissando.corpus.readers import read_corpus
+from glissando.errors import CorpusError, GlissandoError
 
+BODY = bytes(range(256)) * 40
 TRAIN = json.dumps({"word": "Hi", "data": [{"x": 0.1, "y": 0.2, "t": 3}], "session": "s"}).encode()
 FILES = {"swipe-1/train.jsonl": TRAIN, "swipe-5/layouts/dvorak.json": b"{}", "README.md": b"hello\n"}
 COMMIT = "d71bf5fd7f45b3e7c2ed2d76a21b0dbd3b4ba566"
+OSF_ROOT = "/v2/nodes/sj67f/files/osfstorage/"
 
 
 class StandIn(ThreadingHTTPServer):
-    """Answers by path; an answer that is no bytes is sent as JSON."""
+    """Serves ``answers`` by path; what is not bytes is sent as JSON.
+
+    ``cut_after`` breaks connections off after this many bytes; ``failures`` is how often it answers 503 first.
+    """
 
     answers: dict[str, Any]
+    requests: list[str | None]
+    ranges = True
+    cut_after: int | None = None
+    failures = 0
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
+
+    def stop(self) -> None:
+        self.shutdown()
+        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: StandIn
 
     def do_GET(self) -> None:
+        wanted = self.headers.get("Range")
+        self.server.requests.append(wanted)
         answer = self.server.answers.get(self.path.partition("?")[0])
-        if answer is None:
-            self.send_error(404)
+        if answer is None or self.server.failures:
+            self.server.failures -= answer is not None
+            self.send_error(503 if answer is not None else 404)
             return
         body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Type", "application/json")
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and self.server.ranges else 0
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body[start:][: self.server.cut_after])
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 @pytest.fixture
-def server() -> Iterator[StandIn]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    monkeypatch.setattr(fetch, "PAUSE_S", 0.0)
     stand_in = StandIn(("127.0.0.1", 0), _Handler)
-    stand_in.answers = {}
-    Thread(target=stand_in.serve_forever, daemon=True).start()
+    stand_in.answers, stand_in.requests = {"/file": BODY}, []
+    Thread(target=stand_in.serve_forever, args=(0.01,), daemon=True).start()
     yield stand_in
-    stand_in.shutdown()
-    stand_in.server_close()
+    stand_in.stop()
+
+
+def _remote(server: StandIn, path: str = "/file", **change: object) -> RemoteFile:
+    fields = {"size": len(BODY), "sha256": hashlib.sha256(BODY).hexdigest()} | change
+    return RemoteFile("runs/train.bin", server.url + path, **fields)  # type: ignore[arg-type]
+
+
+def test_a_whole_file_is_fetched_once_and_shows_its_progress(server: StandIn, tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    path = download(_remote(server), tmp_path, lambda *news: seen.append(news))
+    assert path == tmp_path / "runs" / "train.bin"
+    assert path.read_bytes() == BODY
+    assert seen[-1] == ("runs/train.bin", len(BODY), len(BODY))
+    assert list(path.parent.iterdir()) == [path]
+    download(_remote(server), tmp_path)
+    assert server.requests == [None]
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_an_earlier_call_is_resumed_or_starts_over_without_ranges(
+    server: StandIn, tmp_path: Path, ranges: bool
+) -> None:
+    server.ranges = ranges
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "train.bin.partial").write_bytes(BODY[:1000])
+    assert download(_remote(server), tmp_path).read_bytes() == BODY
+    assert server.requests == ["bytes=1000-"]
+
+
+def test_connections_that_break_off_are_resumed_and_keep_what_came(server: StandIn, tmp_path: Path) -> None:
+    server.cut_after = 3000
+    assert download(_remote(server), tmp_path / "a").read_bytes() == BODY
+    assert server.requests == [None, "bytes=3000-", "bytes=6000-", "bytes=9000-"]
+    server.cut_after = 1000
+    with pytest.raises(CorpusError, match="broke off at 5,000 of 10,240 bytes; run it again"):
+        download(_remote(server), tmp_path / "b")
+    server.cut_after = None
+    assert download(_remote(server), tmp_path / "b").read_bytes() == BODY
+    assert server.requests[-1] == "bytes=5000-"
+
+
+def test_servers_that_fail(server: StandIn, tmp_path: Path) -> None:
+    server.failures = 2
+    assert download(_remote(server), tmp_path / "a").read_bytes() == BODY
+    server.failures = 99
+    with pytest.raises(CorpusError, match="503 Service Unavailable; run it again"):
+        download(_remote(server), tmp_path / "b")
+    with pytest.raises(CorpusError, match=r"404 Not Found$"):
+        download(_remote(server, "/missing"), tmp_path / "c")
+    server.stop()
+    with pytest.raises(CorpusError, match=r"cannot fetch .*; run it again to resume"):
+        download(_remote(server), tmp_path / "d")
+
+
+def test_a_wrong_checksum_leaves_nothing_and_touches_nothing(server: StandIn, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    old = tmp_path / "runs" / "train.bin"
+    old.write_bytes(b"old")
+    for checksum in ({"sha256": "0" * 64}, {"sha256": None, "git_sha1": "0" * 40}):
+        with pytest.raises(CorpusError, match="does not match its checksum"):
+            download(_remote(server, **checksum), tmp_path)
+    assert old.read_bytes() == b"old"
+    assert list(old.parent.iterdir()) == [old]
+
+
+def test_git_names_and_unknown_sizes(server: StandIn, tmp_path: Path) -> None:
+    # What `git hash-object` says of a file that holds "hello\n".
+    (tmp_path / "hello").write_bytes(b"hello\n")
+    assert file_digest(tmp_path / "hello", git=True) == "ce013625030ba8dba906f756967f9e9ca394464a"
+    blob = hashlib.sha1(b"blob %d\0" % len(BODY) + BODY).hexdigest()
+    assert download(_remote(server, sha256=None, git_sha1=blob, size=None), tmp_path / "a").read_bytes() == BODY
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../up", "a/../../up", "", "a\\..\\b"])
+def test_a_host_cannot_choose_where_we_write_or_what_we_read(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="refused a file named"):
+        safe_name(name)
+    with pytest.raises(CorpusError, match="not a web address"):
+        download(RemoteFile("a", "file:///etc/passwd"), tmp_path)
 
 
 def _serve_futo(server: StandIn) -> None:
     siblings = []
     for name, body in FILES.items():
-        entry: dict[str, Any] = {
-            "rfilename": name,
-            "size": len(body),
-            "blobId": hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest(),
-        }
+        blob = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
+        entry: dict[str, Any] = {"rfilename": name, "size": len(body), "blobId": blob}
         if name.endswith(".jsonl"):
             entry["lfs"] = {"sha256": hashlib.sha256(body).hexdigest(), "size": len(body), "pointerSize": 130}
         siblings.append(entry)
         server.answers[f"/datasets/futo-org/swipe.futo.org/resolve/{COMMIT}/{name}"] = body
-    info = {"id": "futo-org/swipe.futo.org", "sha": COMMIT, "siblings": siblings, "private": False, "tags": []}
+    info = {"id": "futo-org/swipe.futo.org", "sha": COMMIT, "siblings": siblings}
     server.answers["/api/datasets/futo-org/swipe.futo.org/revision/main"] = info
 
 
 def test_futo(server: StandIn, tmp_path: Path) -> None:
-    pytest.importorskip("huggingface_hub")
     _serve_futo(server)
     seen: list[str] = []
     files = fetch_futo(tmp_path, endpoint=server.url, progress=lambda name, *_: seen.append(name))
-    assert sorted(str(file.relative_to(tmp_path)) for file in files) == sorted(FILES)[1:]
-    assert sorted(set(seen)) == sorted(FILES)[1:]
-    assert [swipe.word for swipe in open_corpus(tmp_path / "swipe-1")] == ["hi"]
+    assert sorted(str(file.relative_to(tmp_path)) for file in files) == sorted(set(seen)) == sorted(FILES)[1:]
+    assert [swipe.word for swipe in read_corpus(tmp_path / "swipe-1", Counter())] == ["hi"]
     manifest = json.loads((tmp_path / "fetched.json").read_text())
     assert COMMIT in manifest["source"]
     assert manifest["sha256"]["swipe-1/train.jsonl"] == hashlib.sha256(TRAIN).hexdigest()
     seen.clear()
     fetch_futo(tmp_path, endpoint=server.url, runs=("swipe-1",), progress=lambda name, *_: seen.append(name))
-    assert seen == []  # all there and sound
+    assert seen == []  # all files are there and right
 
 
-def test_futo_that_was_tampered_with(server: StandIn, tmp_path: Path) -> None:
-    pytest.importorskip("huggingface_hub")
-    _serve_futo(server)
-    server.answers[f"/datasets/futo-org/swipe.futo.org/resolve/{COMMIT}/swipe-1/train.jsonl"] = TRAIN.replace(
-        b"Hi", b"Ho"
-    )
-    with pytest.raises(CorpusError, match=r"swipe-1/train\.jsonl: what arrived does not match its checksum"):
-        fetch_futo(tmp_path, endpoint=server.url, runs=("swipe-1",))
-    assert not (tmp_path / "swipe-1" / "train.jsonl").exists()
-
-
-def test_futo_that_cannot_be_had(server: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("huggingface_hub")
+def test_futo_that_cannot_be_fetched(server: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
     with pytest.raises(CorpusError, match="no runs swipe-9; there are swipe-1"):
-        fetch_futo(tmp_path, runs=("swipe-9",), endpoint=server.url)
-    with pytest.raises(CorpusError, match=r"cannot list futo-org/swipe\.futo\.org") as caught:
-        fetch_futo(tmp_path, endpoint=server.url)
-    assert "\n" not in str(caught.value)
+        fetch_futo(tmp_path, runs=("swipe-9",))
+    with pytest.raises(CorpusError, match=r"cannot read .*swipe\.futo\.org/revision/main\?blobs=true: 404 Not Found"):
+        fetch_futo(tmp_path)
     _serve_futo(server)
     with pytest.raises(CorpusError, match="has no files of swipe-3; it has README"):
-        fetch_futo(tmp_path, runs=("swipe-3",), endpoint=server.url)
-    server.shutdown()
-    server.server_close()
-    with pytest.raises(CorpusError, match=r"cannot (reach|list)"):
-        fetch_futo(tmp_path, endpoint=server.url)
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingExtraError, match=r"glissando\[fetch\]"):
+        fetch_futo(tmp_path, runs=("swipe-3",))
+    server.answers[f"/datasets/futo-org/swipe.futo.org/resolve/{COMMIT}/swipe-1/train.jsonl"] = TRAIN.upper()
+    with pytest.raises(CorpusError, match=r"swipe-1/train\.jsonl: what arrived does not match its checksum"):
+        fetch_futo(tmp_path, runs=("swipe-1",))
+    assert not (tmp_path / "swipe-1" / "train.jsonl").exists()
+    server.answers["/api/datasets/futo-org/swipe.futo.org/revision/main"] = {"sha": COMMIT, "siblings": [{}]}
+    with pytest.raises(CorpusError, match="not an answer of Hugging Face's API"):
         fetch_futo(tmp_path)
 
 
@@ -129,29 +210,27 @@ def _osf_file(server: StandIn, name: str, body: bytes) -> dict[str, Any]:
 
 
 def _serve_osf(server: StandIn) -> None:
-    root = "/v2/nodes/sj67f/files/osfstorage/"
-    inside = {"files": {"links": {"related": {"href": f"{server.url}{root}folder/"}}}}
+    inside = {"files": {"links": {"related": {"href": f"{server.url}{OSF_ROOT}folder/"}}}}
     folder = {"attributes": {"kind": "folder", "name": "raw"}, "relationships": inside}
     server.answers |= {
-        root: {"data": [_osf_file(server, "README.txt", b"hi")], "links": {"next": f"{server.url}/page2"}},
+        OSF_ROOT: {"data": [_osf_file(server, "README.txt", b"hi")], "links": {"next": f"{server.url}/page2"}},
         "/page2": {"data": [folder], "links": {"next": None}},
-        f"{root}folder/": {"data": [_osf_file(server, "swipelogs.zip", b"a zip")], "links": {"next": None}},
+        f"{OSF_ROOT}folder/": {"data": [_osf_file(server, "swipelogs.zip", b"a zip")], "links": {"next": None}},
     }
 
 
 def test_how_we_swipe(server: StandIn, tmp_path: Path) -> None:
     _serve_osf(server)
-    (file,) = fetch_how_we_swipe(tmp_path, api=f"{server.url}/v2")
-    assert file == tmp_path / "raw" / "swipelogs.zip"
-    assert file.read_bytes() == b"a zip"
+    result = CliRunner().invoke(app, ["fetch", "how-we-swipe", str(tmp_path), "--api", f"{server.url}/v2"])
+    assert result.exit_code == 0, result.exception
+    assert "swipelogs.zip, checksums right" in result.stdout
+    assert (tmp_path / "raw" / "swipelogs.zip").read_bytes() == b"a zip"
     both = fetch_how_we_swipe(tmp_path, api=f"{server.url}/v2/", pattern="*")
     assert [path.name for path in both] == ["README.txt", "swipelogs.zip"]
 
 
-def test_how_we_swipe_that_cannot_be_had(server: StandIn, tmp_path: Path) -> None:
+def test_how_we_swipe_that_cannot_be_fetched(server: StandIn, tmp_path: Path) -> None:
     api = f"{server.url}/v2"
-    with pytest.raises(CorpusError, match="404 Not Found"):
-        fetch_how_we_swipe(tmp_path, api=api)
     _serve_osf(server)
     with pytest.raises(CorpusError, match=r"no file of OSF project sj67f matches '\*\.csv'; it has README"):
         fetch_how_we_swipe(tmp_path, api=api, pattern="*.csv")
@@ -159,13 +238,13 @@ def test_how_we_swipe_that_cannot_be_had(server: StandIn, tmp_path: Path) -> Non
     with pytest.raises(CorpusError, match="checksum"):
         fetch_how_we_swipe(tmp_path, api=api)
     for answer in ([], {"data": [{}]}, {"data": 5}):
-        server.answers["/v2/nodes/sj67f/files/osfstorage/"] = answer
+        server.answers[OSF_ROOT] = answer
         with pytest.raises(CorpusError, match="not an answer of OSF's API"):
             fetch_how_we_swipe(tmp_path, api=api)
-    server.answers["/v2/nodes/sj67f/files/osfstorage/"] = b"<html>"
+    server.answers[OSF_ROOT] = b"<html>"
     with pytest.raises(CorpusError, match="not JSON"):
         fetch_how_we_swipe(tmp_path, api=api)
-    server.shutdown()
-    server.server_close()
-    with pytest.raises(CorpusError, match="cannot reach"):
-        fetch_how_we_swipe(tmp_path, api=api)
+    server.stop()
+    result = CliRunner().invoke(app, ["fetch", "how-we-swipe", str(tmp_path), "--api", api])
+    assert isinstance(result.exception, GlissandoError)
+    assert f"cannot read {api}" in str(result.exception)

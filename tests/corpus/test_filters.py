@@ -1,5 +1,6 @@
 """Validity by hand; key distances against a slow twin and against the distances our files bring."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations_with_replacement
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from glissando.corpus.filters import (
+    KeyDistance,
     Validity,
     in_sentence,
     invalid_reason,
@@ -17,6 +19,7 @@ from glissando.corpus.filters import (
     match_in_order,
     measured,
     typeable,
+    with_distances,
 )
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe, read_swipes
@@ -54,10 +57,6 @@ def test_every_filter_by_hand(swipe: Swipe, reason: str | None) -> None:
     assert invalid_reason(swipe, Validity(), LETTERS) == reason
 
 
-def test_without_letters_the_word_is_not_checked() -> None:
-    assert invalid_reason(_swipe(word="xyz")) is None
-
-
 def test_typeable_and_in_sentence() -> None:
     assert typeable("Ba'ab", LETTERS)
     assert not typeable("ab1", LETTERS)
@@ -66,31 +65,28 @@ def test_typeable_and_in_sentence() -> None:
     assert not in_sentence("now", "I don't know")
 
 
+def _distance(word: str, gesture: Gesture, layout: Layout = TWO, aspect: float | None = None) -> KeyDistance:
+    distance = key_distance(word, gesture, layout, aspect)
+    assert distance is not None
+    return distance
+
+
 def test_a_distance_by_hand() -> None:
     # The path starts on a and ends a quarter of the width above b: 0.25 / 0.5 of a key width.
     gesture = Gesture([0.25, 0.5, 0.75], [0.5, 0.25, 0.0], [0, 10, 20])
-    found = key_distance("ab", gesture, TWO)
-    assert found is not None
-    assert found.max == pytest.approx(0.5)
-    assert found.mean == pytest.approx(0.25)
-    stretched = key_distance("ab", gesture, TWO, aspect=1.0)
-    assert stretched is not None
+    distance = _distance("ab", gesture)
+    assert (distance.max, distance.mean) == pytest.approx((0.5, 0.25))
     # Twice as high, so the point at (.5, .25) is as near to b as the last one would be: sqrt(.25^2 + .25^2) < .5.
-    assert stretched.max == pytest.approx(np.hypot(0.25, 0.25) / 0.5)
+    assert _distance("ab", gesture, aspect=1.0).max == pytest.approx(np.hypot(0.25, 0.25) / 0.5)
 
 
-def test_order_counts() -> None:
+def test_order_counts_and_of_two_keys_the_nearer() -> None:
     forwards = Gesture([0.25, 0.75], [0.5, 0.5], [0, 10])
-    assert key_distance("ab", forwards, TWO).max == pytest.approx(0)  # type: ignore[union-attr]
-    assert key_distance("aabb", forwards, TWO).max == pytest.approx(0)  # type: ignore[union-attr]
-    assert key_distance("ba", forwards, TWO).max == pytest.approx(1)  # type: ignore[union-attr]
+    for word, distance in (("ab", 0), ("aabb", 0), ("ba", 1)):
+        assert _distance(word, forwards).max == pytest.approx(distance)
     assert key_distance("xyz", forwards, TWO) is None
-
-
-def test_of_two_keys_the_nearer_counts() -> None:
     layout = Layout("aba", (*TWO.keys, Key("a", 0.9, 0.5, 0.25, 0.5)), aspect=0.5)
-    gesture = Gesture([0.9, 0.75], [0.5, 0.5], [0, 10])
-    assert key_distance("ab", gesture, layout).max == pytest.approx(0)  # type: ignore[union-attr]
+    assert _distance("ab", Gesture([0.9, 0.75], [0.5, 0.5], [0, 10]), layout).max == pytest.approx(0)
 
 
 def _match_by_enumeration(costs: np.ndarray) -> float:
@@ -116,18 +112,15 @@ def test_measured_keeps_the_rest() -> None:
 
 
 def test_filters_count_what_they_drop(tmp_path: Path) -> None:
-    import json
-
     (tmp_path / "two.json").write_text(json.dumps(TWO.to_dict()))
     shelf = LayoutShelf(tmp_path)
     swipes = [_swipe(), _swipe(word="ba"), _swipe(word="x"), _swipe(key_distance=0.6), _swipe(key_distance=0.4)]
     dropped: Counter[str] = Counter()
-    kept = list(keep_valid(swipes, dropped, validity=Validity(), shelf=shelf, max_key_distance=0.5))
+    kept = list(keep_valid(swipes, dropped, shelf, validity=Validity(), max_key_distance=0.5))
     assert [swipe.key_distance for swipe in kept] == [0.0, 0.4]
     assert dropped == {"does not follow its keys": 2, "not typeable": 1}
-    dropped.clear()
-    assert len(list(keep_valid(swipes, dropped, shelf=shelf))) == 5
-    assert not dropped
+    assert list(keep_valid(swipes, dropped, LayoutShelf())) == swipes  # no filter, so no layout is needed
+    assert [swipe.key_distance for swipe in with_distances(swipes, shelf)] == [0.0, 1.0, None, 0.6, 0.4]
 
 
 def test_distances_of_our_files(data: Path) -> None:
@@ -136,7 +129,7 @@ def test_distances_of_our_files(data: Path) -> None:
     qwerty = Layout.from_json(data / "layouts" / "qwerty.json")
     swipes = list(read_swipes(data / "swipes" / "how_we_swipe_val.jsonl.gz", limit=200))
     for layout, tolerance in ((grid, 0.001), (qwerty, 0.006)):  # qwerty's centres are 0.0047 key widths off
-        found = [measured(swipe, layout) for swipe in swipes]
+        again = [measured(swipe, layout) for swipe in swipes]
         for name in ("key_distance", "key_distance_mean"):
-            errors = [abs(getattr(new, name) - getattr(old, name)) for new, old in zip(found, swipes, strict=True)]
+            errors = [abs(getattr(new, name) - getattr(old, name)) for new, old in zip(again, swipes, strict=True)]
             assert np.mean(np.array(errors) <= tolerance + 1e-9) > 0.99

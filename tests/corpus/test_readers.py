@@ -2,11 +2,13 @@
 
 import json
 import zipfile
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from glissando.corpus.readers import detect_format, open_corpus
+from glissando.corpus.readers import detect_format, read_corpus
 from glissando.errors import CorpusError
 
 OURS = {"word": "ab", "x": [0.1], "y": [0.1], "t": [0], "layout": "qwerty"}
@@ -17,6 +19,10 @@ LOG = (
     f"{HEADER}\na_b 1 100 74 touchstart 1 1 0 0 0 ef 0\n"
     "a_b 2 100 74 touchmove 2 2 0 0 0 ef 0\na_b 3 100 74 touchend 3 3 0 0 0 ef 0\n"
 )
+
+
+def _words(*source: Any) -> list[str]:
+    return [swipe.word for swipe in read_corpus(*source)]
 
 
 def _write(folder: Path, name: str, *rows: dict[str, object] | str) -> Path:
@@ -33,8 +39,7 @@ def _write(folder: Path, name: str, *rows: dict[str, object] | str) -> Path:
 def test_formats_are_told_apart(tmp_path: Path, row: dict[str, object] | str, format: str, word: str) -> None:
     file = _write(tmp_path, "a.jsonl", "", row)
     assert detect_format(file) == format
-    assert [swipe.word for swipe in open_corpus(file)] == [word]
-    assert [swipe.word for swipe in open_corpus(file, format)] == [word]
+    assert _words(file, Counter()) == _words(str(file), Counter(), format) == [word]
 
 
 def test_a_log_without_its_header(tmp_path: Path) -> None:
@@ -46,7 +51,7 @@ def test_a_log_without_its_header(tmp_path: Path) -> None:
 )
 def test_unknown_formats(tmp_path: Path, row: str, says: str) -> None:
     with pytest.raises(CorpusError, match=rf"no corpus format we know.*{says}"):
-        open_corpus(_write(tmp_path, "a.jsonl", row))
+        _words(_write(tmp_path, "a.jsonl", row), Counter())
 
 
 def test_directories_and_several_sources(tmp_path: Path) -> None:
@@ -54,10 +59,9 @@ def test_directories_and_several_sources(tmp_path: Path) -> None:
     _write(tmp_path, "runs/a.jsonl", FUTO | {"word": "one"})
     _write(tmp_path, "runs/layouts/qwerty.json", "{}")
     ours = _write(tmp_path, "ours.jsonl", OURS)
-    corpus = open_corpus([tmp_path / "runs", ours])
-    for _ in range(2):  # reading again counts again from zero
-        assert [swipe.word for swipe in corpus] == ["one", "two", "ab"]
-        assert corpus.dropped == {"two fingers": 1}
+    dropped: Counter[str] = Counter()
+    assert _words([tmp_path / "runs", ours], dropped) == ["one", "two", "ab"]
+    assert dropped == {"two fingers": 1}
 
 
 def test_the_zip_of_logs(tmp_path: Path) -> None:
@@ -65,14 +69,15 @@ def test_the_zip_of_logs(tmp_path: Path) -> None:
         archive.writestr("swipelogs/p1.log", LOG)
         archive.writestr("swipelogs/p1.json", "{}")
         archive.writestr("swipelogs/p2.log", LOG.replace(" ef ", " gh "))
-    found = [(swipe.session, swipe.word) for swipe in open_corpus(tmp_path / "swipelogs.zip")]
-    assert found == [("p1", "ef"), ("p2", "gh")]
+    swipes = read_corpus(tmp_path / "swipelogs.zip", Counter())
+    assert [(swipe.session, swipe.word) for swipe in swipes] == [("p1", "ef"), ("p2", "gh")]
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no corpus files in"):
-        open_corpus(tmp_path)
-    with pytest.raises(CorpusError, match="No such file"):
-        open_corpus(tmp_path / "none.jsonl")
-    with pytest.raises(CorpusError, match="no corpus format 'csv'; there are auto, glissando"):
-        open_corpus(tmp_path, "csv")
+    for source, format, says in (
+        (tmp_path, "auto", "no corpus files in"),
+        (tmp_path / "none.jsonl", "auto", "No such file"),
+        (tmp_path, "csv", "no corpus format 'csv'; there are auto, glissando"),
+    ):
+        with pytest.raises(CorpusError, match=says):
+            _words(source, Counter(), format)

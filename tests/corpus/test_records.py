@@ -1,28 +1,24 @@
 """Swipes in our own format: what is read, what is refused, and that writing and reading agree."""
 
 import json
-import tracemalloc
-from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from glissando.corpus.lines import UnusableRowError
 from glissando.corpus.records import (
     MAX_POINTS,
-    Swipe,
+    bare_word,
     read_swipes,
     swipe_from_dict,
     swipe_to_dict,
-    swipe_writer,
+    usable_gesture,
     write_swipes,
 )
 from glissando.errors import CorpusError
-from glissando.gesture import Gesture
 
 ROW: dict[str, Any] = {
     "word": "will",
@@ -56,38 +52,27 @@ def test_a_row_by_hand() -> None:
     assert (swipe.key_distance, swipe.key_distance_mean) == (0.495, 0.325)
     assert swipe.aspect == 0.5
     assert swipe_to_dict(swipe) == ROW
-
-
-def test_only_five_fields_are_required() -> None:
-    swipe = swipe_from_dict({name: ROW[name] for name in ("word", "x", "y", "t", "layout")})
-    assert (swipe.session, swipe.sentence, swipe.key_distance, swipe.aspect) == (None, None, None, None)
-    assert (swipe.source, swipe.language) == ("", "")
+    bare = swipe_from_dict({name: ROW[name] for name in ("word", "x", "y", "t", "layout")})
+    assert (bare.session, bare.sentence, bare.key_distance, bare.aspect) == (None, None, None, None)
+    assert (bare.source, bare.language) == ("", "")
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         ({"word": None}, "word must be text, got None"),
-        ({"word": 7}, "word must be text, got 7"),
         ({"word": ""}, "must not be empty"),
         ({"word": "\ud800"}, "half a character"),
         ({"layout": None}, "layout must be text"),
-        ({"x": None}, "x must be a list of numbers, got None"),
-        ({"x": "0.5"}, "x must be a list of numbers, got '0.5'"),
+        ({"x": [0.5] * (MAX_POINTS + 1)}, "100,001 points; a swipe has at most 100,000"),
         ({"x": [0.1, 0.2]}, "x, y and t differ in length: 2, 3, 3"),
         ({"x": [0.1, "0.2", 0.3]}, "x must hold numbers only, got str"),
         ({"x": [0.1, True, 0.3]}, "x must hold numbers only, got bool"),
-        ({"x": [0.1, None, 0.3]}, "x must hold numbers only, got NoneType"),
-        ({"x": [0.1, [1], 0.3]}, "x must hold numbers only, got list"),
         ({"y": [0.1, float("nan"), 0.3]}, "y[1] is NaN"),
-        ({"y": [0.1, float("inf"), 0.3]}, "y[1] is inf"),
         ({"y": [0.1, 10**400, 0.3]}, "y must be numbers"),
-        ({"x": [], "y": [], "t": []}, "at least one point"),
         ({"t": [0, 20, 10]}, "time runs backwards at point 2"),
-        ({"session": 5}, "session must be text"),
         ({"canvas_width": "360"}, "canvas_width must be a number"),
         ({"canvas_width": -1}, "canvas_width must be a finite number, not negative, got -1"),
-        ({"canvas_width": float("nan")}, "canvas_width must be a finite number"),
         ({"key_dist_max": True}, "key_dist_max must be a number"),
         ({"key_dist_max": 10**4000}, "key_dist_max must be a finite number"),
     ],
@@ -104,17 +89,9 @@ def test_a_bad_line_seven_is_one_clear_line(tmp_path: Path, change: dict[str, An
 
 
 @pytest.mark.parametrize("missing", ["word", "x", "y", "t", "layout"])
-def test_a_missing_field_is_named(tmp_path: Path, missing: str) -> None:
-    file = _file(tmp_path, {name: value for name, value in ROW.items() if name != missing})
-    with pytest.raises(CorpusError, match=rf"jsonl:1: {missing} must be .*, got nothing"):
-        list(read_swipes(file))
-
-
-def test_a_million_points_are_refused(tmp_path: Path) -> None:
-    many = [0.5] * (MAX_POINTS + 1)
-    file = _file(tmp_path, ROW | {"x": many, "y": many, "t": many})
-    with pytest.raises(CorpusError, match="100,001 points; a swipe has at most 100,000"):
-        list(read_swipes(file))
+def test_a_missing_field_is_named(missing: str) -> None:
+    with pytest.raises(CorpusError, match=rf"{missing} must be .*, got nothing"):
+        swipe_from_dict({name: value for name, value in ROW.items() if name != missing})
 
 
 def test_limit_and_distance(tmp_path: Path) -> None:
@@ -124,21 +101,9 @@ def test_limit_and_distance(tmp_path: Path) -> None:
     assert list(read_swipes(file, limit=0)) == []
     with pytest.raises(CorpusError, match=":4: not JSON"):
         list(read_swipes(file))
-
-
-def test_filtering_by_a_distance_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     file = _file(tmp_path, {name: value for name, value in ROW.items() if name != "key_dist_max"})
     with pytest.raises(CorpusError, match="no key_dist_max to filter by"):
         list(read_swipes(file, max_key_distance=2.0))
-
-
-def test_reading_streams(tmp_path: Path) -> None:
-    file = _file(tmp_path, *[ROW | {"x": [0.5] * 200, "y": [0.5] * 200, "t": list(range(200))}] * 600)
-    tracemalloc.start()
-    assert sum(1 for _ in read_swipes(file)) == 600
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1e6 < file.stat().st_size
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
@@ -149,23 +114,6 @@ def test_what_is_written_reads_back(tmp_path: Path, name: str) -> None:
     assert [swipe_to_dict(swipe) for swipe in again] == [swipe_to_dict(swipe) for swipe in swipes]
     assert write_swipes(tmp_path / name, []) == 0
     assert list(read_swipes(tmp_path / name)) == []
-
-
-def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
-    def failing() -> Iterator[Swipe]:
-        yield swipe_from_dict(ROW)
-        raise CorpusError("the source broke")
-
-    with pytest.raises(CorpusError, match="the source broke"):
-        write_swipes(tmp_path / "out.jsonl.gz", failing())
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_two_writers_at_once(tmp_path: Path) -> None:
-    with swipe_writer(tmp_path / "a.jsonl") as a, swipe_writer(tmp_path / "b.jsonl") as b:
-        a(swipe_from_dict(ROW))
-        b(swipe_from_dict(ROW | {"word": "it"}))
-    assert [s.word for file in ("a", "b") for s in read_swipes(tmp_path / f"{file}.jsonl")] == ["will", "it"]
 
 
 _leaf = st.sampled_from(
@@ -186,13 +134,33 @@ def test_any_json_is_a_swipe_or_a_corpus_error(change: dict[str, Any]) -> None:
     json.dumps(swipe_to_dict(swipe), ensure_ascii=False, allow_nan=False).encode()
 
 
-def test_the_docstring_names_every_field() -> None:
-    assert all(f"        {field.name}: " in (Swipe.__doc__ or "") for field in fields(Swipe))
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        (([0, 0], [0, 0], [5, 4]), "time runs backwards"),
+        (([0, float("nan")], [0, 0], [5, 6]), "unusable points"),
+        (([0], [0, 0], [5, 6]), "unusable points"),
+        (([0, 0], [0, 0], [5, None]), "unusable points"),
+        (([0, 0], [0, 0], ["5", "6"]), "unusable points"),
+        (([10**400], [0], [5]), "unusable points"),
+        (([], [], []), "unusable points"),
+    ],
+)
+def test_points_of_public_corpora(columns: tuple[list[Any], list[Any], list[Any]], reason: str) -> None:
+    assert usable_gesture([0.1, 0.2], [0.3, 0.4], [1576480557856, 1576480557864]).t.tolist() == [0, 8]
+    with pytest.raises(UnusableRowError, match=reason):
+        usable_gesture(*columns)
+
+
+def test_words_of_public_corpora() -> None:
+    words = {"“Isn't,": "isn't", "Well-known.": "well-known", "É": "é", "7th": "7th"}
+    assert [bare_word(word) for word in words] == list(words.values())
+    with pytest.raises(UnusableRowError, match="no letter in the word"):
+        bare_word("--")
 
 
 def test_real_rows(data: Path) -> None:
     for name, count in (("how_we_swipe_val", 300), ("yandex_jcuken_dev", 300), ("futo_swipe1_samples", 11)):
         swipes = list(read_swipes(data / "swipes" / f"{name}.jsonl.gz", limit=300))
         assert len(swipes) == count
-        assert all(isinstance(swipe.gesture, Gesture) and swipe.key_distance is not None for swipe in swipes)
-        assert np.median([len(swipe.gesture) for swipe in swipes]) > 30
+        assert all(swipe.key_distance is not None for swipe in swipes)

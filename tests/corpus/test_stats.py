@@ -1,14 +1,12 @@
 """The dataset table by hand, and its first rows for real swipes."""
 
 import io
-from dataclasses import fields
-from pathlib import Path
+import re
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from glissando.corpus.readers import open_corpus
 from glissando.corpus.records import Swipe
 from glissando.corpus.stats import CorpusStats, Spread, corpus_stats, stats_table
 from glissando.errors import CorpusError
@@ -40,18 +38,6 @@ def test_by_hand() -> None:
     assert stats.interval_ms == Spread(10, 10, 1000)  # six of 10 ms, one over a second
     assert stats.layouts == {"qwerty": 3}
     assert stats.languages == {"unknown": 2, "en": 1}
-    assert stats.to_dict()["duration_ms"]["median"] == 40
-
-
-def test_taps_without_people_or_sentences() -> None:
-    stats = corpus_stats([_swipe("a", [0])])
-    assert (stats.sessions, stats.sentences, stats.interval_ms, stats.key_distance) == (None, None, None, None)
-    assert "Unique anonymized sessions" in _printed(stats)
-
-
-def test_an_empty_corpus_is_an_error() -> None:
-    with pytest.raises(CorpusError, match=r"no swipe in the corpus \(left out: \{'two fingers': 2\}\)"):
-        corpus_stats([], {"two fingers": 2})
 
 
 def _printed(stats: CorpusStats) -> str:
@@ -60,18 +46,15 @@ def _printed(stats: CorpusStats) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
+def test_taps_without_people_or_sentences() -> None:
+    stats = corpus_stats([_swipe("a", [0])])
+    assert (stats.sessions, stats.sentences, stats.interval_ms, stats.key_distance) == (None, None, None, None)
+    assert re.search(r"Unique anonymized sessions +-", _printed(stats))
+    with pytest.raises(CorpusError, match=r"no swipe in the corpus \(left out: \{'two fingers': 2\}\)"):
+        corpus_stats([], {"two fingers": 2})
+
+
 def test_the_table_shows_names_as_they_are() -> None:
     text = _printed(corpus_stats(SWIPES, {"on [bold] layout": 3}))
     assert "Left out: on [bold] layout" in text
     assert "Median swipe duration (ms)" in text
-
-
-def test_every_figure_is_described() -> None:
-    assert all(f"        {field.name}: " in (CorpusStats.__doc__ or "") for field in fields(CorpusStats))
-
-
-def test_real_swipes(data: Path) -> None:
-    corpus = open_corpus(data / "swipes" / "how_we_swipe_val.jsonl.gz")
-    stats = corpus_stats(corpus, corpus.dropped)
-    assert (stats.swipes, stats.words, stats.sessions) == (3991, 2017, 66)
-    assert stats.follows == pytest.approx(0.965, abs=0.001)

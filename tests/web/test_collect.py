@@ -238,7 +238,7 @@ def test_the_exported_file_trains_an_encoder(donated, tmp_path):
     pytest.importorskip("torch")
     from train.toy import toy_config
 
-    from glissando.cli.export_corpus import export
+    from glissando.cli.corpus_sources import export
     from glissando.train.encoder import Files, train_encoder
 
     export(store=donated, output=tmp_path / "donated.npz", skipped=False, layouts=None)
@@ -248,7 +248,7 @@ def test_the_exported_file_trains_an_encoder(donated, tmp_path):
 
 
 def test_an_export_makes_no_store(tmp_path):
-    from glissando.cli.export_corpus import export
+    from glissando.cli.corpus_sources import export
     from glissando.web.store import StoreError
 
     with pytest.raises(StoreError, match="no store"):

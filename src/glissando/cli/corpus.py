@@ -1,36 +1,36 @@
-"""``glissando corpus``: count, filter, split, pack, convert and fetch swipes."""
+"""``glissando corpus``: count, filter, split, pack and convert swipes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glissando.cli import export_corpus, fetch
+from glissando.cli import corpus_sources
 
 if TYPE_CHECKING:
-    from glissando.corpus.filters import Validity
-    from glissando.corpus.readers import Corpus
     from glissando.corpus.records import Swipe
 
 app = typer.Typer(
-    help="Swipes on disk: count, filter, split, pack, convert and fetch them.",
+    help="Count, filter, split, pack, convert, fetch and export swipes.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-app.add_typer(fetch.app, name="fetch")
-app.command()(export_corpus.export)
+app.add_typer(corpus_sources.fetch, name="fetch")
+app.command()(corpus_sources.export)
 
 Sources = Annotated[
     list[Path], typer.Argument(help="Files (plain or gzip), zips or directories of swipes.", show_default=False)
 ]
 Format = Annotated[str, typer.Option(help="auto, glissando, futo, how-we-swipe or yandex.")]
 Grids = Annotated[Path | None, typer.Option(help="Yandex: the file of key grids.")]
-Layouts = Annotated[Path | None, typer.Option(help="Directory of layout JSON files, asked before the built-in ones.")]
+Layouts = Annotated[Path | None, typer.Option(help="Directory of layout files, searched before the built-in ones.")]
+Lines = Annotated[Path, typer.Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")]
 MaxDistance = Annotated[
-    float | None, typer.Option(help="Leave out what strays further from its word's keys, in key widths.")
+    float | None, typer.Option(help="Leave out swipes further from their word's keys, in key widths.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -42,7 +42,7 @@ def stats(
     grids: Grids = None,
     layouts: Layouts = None,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Measure key distances where the corpus brings none.")
+        bool, typer.Option("--measure", help="Measure key distances where the corpus gives none.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -54,28 +54,27 @@ def stats(
 
         glissando corpus stats swipelogs.zip --measure --json
     """
-    from glissando.corpus.filters import keep_valid
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from glissando.corpus.filters import with_distances
     from glissando.corpus.layouts import LayoutShelf
-    from glissando.corpus.readers import open_corpus
     from glissando.corpus.stats import corpus_stats, stats_table
 
-    corpus = open_corpus(sources, format, grids=grids)
-    swipes: Iterable[Swipe] = _counted(corpus, "reading")
-    if measure:
-        swipes = keep_valid(swipes, corpus.dropped, shelf=LayoutShelf(layouts))
-    found = corpus_stats(swipes, corpus.dropped)
+    dropped: Counter[str] = Counter()
+    swipes = _read(sources, dropped, format, grids)
+    figures = corpus_stats(with_distances(swipes, LayoutShelf(layouts)) if measure else swipes, dropped)
     if as_json:
-        _print_json(found.to_dict())
+        _print_json(asdict(figures))
     else:
-        from rich.console import Console
-
-        Console().print(stats_table(found))
+        Console().print(stats_table(figures))
 
 
 @app.command(name="filter")
 def filter_(
     sources: Sources,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")],
+    output: Lines,
     format: Format = "auto",
     grids: Grids = None,
     layouts: Layouts = None,
@@ -86,10 +85,10 @@ def filter_(
     margin: Annotated[float, typer.Option(help="How far outside the letter area a point may lie.")] = 0.35,
     as_json: Json = False,
 ) -> None:
-    """Keep the swipes one can believe, and say why the others went.
+    """Keep plausible swipes, and print why the others were left out.
 
-    The report's filters (too few points, out of bounds, implausible duration, a word that does not match) and the
-    distance to the word's keys, which is measured where the corpus does not bring it.
+    Applies the report's filters (too few points, out of bounds, implausible duration, a word that does not match) and
+    the distance to the word's keys, which is measured where the corpus does not give it.
 
     Examples:
 
@@ -99,29 +98,17 @@ def filter_(
     """
     from glissando.corpus.filters import Validity, keep_valid
     from glissando.corpus.layouts import LayoutShelf
-    from glissando.corpus.readers import open_corpus
-    from glissando.corpus.records import write_swipes
 
     validity = Validity(min_points=min_points, min_duration=min_duration, max_duration=max_duration, margin=margin)
-    corpus = open_corpus(sources, format, grids=grids)
-    kept = keep_valid(
-        _counted(corpus, "filtering"),
-        corpus.dropped,
-        validity=validity,
-        shelf=LayoutShelf(layouts),
-        max_key_distance=max_key_distance,
-    )
-    count = write_swipes(output, _some(kept, corpus))
-    _say(as_json, {"kept": count, "dropped": dict(corpus.dropped)}, f"{output}: {count:,} swipes")
+    dropped: Counter[str] = Counter()
+    swipes = _read(sources, dropped, format, grids)
+    kept = keep_valid(swipes, dropped, LayoutShelf(layouts), validity=validity, max_key_distance=max_key_distance)
+    _write(output, kept, dropped, as_json)
 
 
 @app.command()
 def convert(
-    sources: Sources,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")],
-    format: Format = "auto",
-    grids: Grids = None,
-    as_json: Json = False,
+    sources: Sources, output: Lines, format: Format = "auto", grids: Grids = None, as_json: Json = False
 ) -> None:
     """Turn a corpus of any format into our JSON lines.
 
@@ -131,12 +118,8 @@ def convert(
 
         glissando corpus convert valid.jsonl --format yandex --grids grids.json -o jcuken.jsonl.gz
     """
-    from glissando.corpus.readers import open_corpus
-    from glissando.corpus.records import write_swipes
-
-    corpus = open_corpus(sources, format, grids=grids)
-    count = write_swipes(output, _some(_counted(corpus, "converting"), corpus))
-    _say(as_json, {"kept": count, "dropped": dict(corpus.dropped)}, f"{output}: {count:,} swipes")
+    dropped: Counter[str] = Counter()
+    _write(output, _read(sources, dropped, format, grids), dropped, as_json)
 
 
 @app.command()
@@ -144,7 +127,7 @@ def split(
     sources: Sources,
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory for NAME.jsonl.gz of every split.")],
     fractions: Annotated[str, typer.Option(help="Names and shares.")] = "train=0.9,val=0.05,test=0.05",
-    seed: Annotated[int, typer.Option(help="Another seed, another split.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
     format: Format = "auto",
     as_json: Json = False,
 ) -> None:
@@ -156,31 +139,27 @@ def split(
     """
     from contextlib import ExitStack
 
-    from glissando.corpus.readers import open_corpus
     from glissando.corpus.records import swipe_writer
     from glissando.corpus.splits import parse_fractions, split_sessions
     from glissando.errors import CorpusError
 
     shares = parse_fractions(fractions)
-    corpus = open_corpus(sources, format)
     counts = dict.fromkeys(shares, 0)
     with ExitStack() as files:
         writers = {name: files.enter_context(swipe_writer(output / f"{name}.jsonl.gz")) for name in shares}
-        for name, swipe in split_sessions(_counted(corpus, "splitting"), shares, seed):
+        for name, swipe in split_sessions(_read(sources, Counter(), format), shares, seed):
             writers[name](swipe)
             counts[name] += 1
-        empty = [name for name, count in counts.items() if not count]
+        empty = ", ".join(name for name, count in counts.items() if not count)
         if empty:
-            raise CorpusError(
-                f"nothing falls into {', '.join(empty)}: too few sessions for these shares; try another seed"
-            )
-    _say(as_json, counts, f"{output}: " + ", ".join(f"{name} {count:,}" for name, count in counts.items()))
+            raise CorpusError(f"nothing falls into {empty}: too few sessions for these shares; try another seed")
+    _report(as_json, counts, f"{output}: " + ", ".join(f"{name} {count:,}" for name, count in counts.items()))
 
 
 @app.command()
 def pack(
     sources: Sources,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A new directory, or an .npz to carry about.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new directory, or an .npz file.")],
     format: Format = "auto",
     grids: Grids = None,
     layouts: Layouts = None,
@@ -190,7 +169,7 @@ def pack(
     drop_unknown_layouts: Annotated[
         bool, typer.Option("--drop-unknown-layouts", help="Leave out swipes on unknown layouts.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a pack that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pack.")] = False,
     as_json: Json = False,
 ) -> None:
     """Pack a corpus for training: resampled paths and key indices as arrays that memory-map.
@@ -203,71 +182,53 @@ def pack(
     """
     from dataclasses import asdict
 
-    from glissando.corpus.filters import Validity
-    from glissando.corpus.pack import PackOptions, pack_file
-    from glissando.corpus.readers import open_corpus
-
-    corpus = open_corpus(sources, format, grids=grids)
-    swipes = _filtered(corpus, layouts, Validity() if valid else None, max_key_distance)
-    options = PackOptions(
-        frames=frames,
-        drop_unknown_layouts=drop_unknown_layouts,
-        overwrite=overwrite,
-        source=", ".join(path.name for path in sources),
-    )
-    report = pack_file(swipes, output, layouts=layouts, options=options)
-    corpus.dropped.update(report.dropped)
-    _say(
-        as_json,
-        {**asdict(report), "dropped": dict(corpus.dropped)},
-        f"{output}: {report.rows:,} swipes of {report.words:,} words on {', '.join(report.layouts)}",
-    )
-
-
-def _filtered(
-    corpus: Corpus, layouts: Path | None, validity: Validity | None, max_key_distance: float | None
-) -> Iterable[Swipe]:
-    """The corpus through the filters that were asked for."""
-    from glissando.corpus.filters import keep_valid
+    from glissando.corpus.filters import Validity, keep_valid
     from glissando.corpus.layouts import LayoutShelf
+    from glissando.corpus.pack import PackOptions
+    from glissando.corpus.pack import pack as write_pack
 
-    swipes = _counted(corpus, "packing")
-    if validity is None and max_key_distance is None:
-        return swipes
-    return keep_valid(
-        swipes, corpus.dropped, validity=validity, shelf=LayoutShelf(layouts), max_key_distance=max_key_distance
+    dropped: Counter[str] = Counter()
+    swipes = _read(sources, dropped, format, grids)
+    validity = Validity() if valid else None
+    kept = keep_valid(swipes, dropped, LayoutShelf(layouts), validity=validity, max_key_distance=max_key_distance)
+    source = ", ".join(path.name for path in sources)
+    report = write_pack(
+        kept, output, layouts=layouts, options=PackOptions(frames, drop_unknown_layouts, overwrite, source)
     )
+    dropped.update(report.dropped)
+    line = f"{output}: {report.rows:,} swipes of {report.words:,} words on {', '.join(report.layouts)}"
+    _report(as_json, {**asdict(report), "dropped": dict(dropped)}, line)
 
 
-def _some(swipes: Iterable[Swipe], corpus: Corpus) -> Iterator[Swipe]:
-    """The same swipes; none at all is an error, so that no empty file is written."""
-    from glissando.errors import CorpusError
-
-    empty = True
-    for swipe in swipes:
-        empty = False
-        yield swipe
-    if empty:
-        reasons = ", ".join(f"{count:,} {why}" for why, count in corpus.dropped.items())
-        raise CorpusError(f"no swipe is left to write ({reasons or 'the corpus is empty'})")
-
-
-def _counted(swipes: Iterable[Swipe], what: str) -> Iterator[Swipe]:
-    """The same swipes, with a count and a rate on the terminal's error stream."""
+def _read(sources: list[Path], dropped: Counter[str], format: str, grids: Path | None = None) -> Iterable[Swipe]:
+    """The swipes of a corpus, with their rate on a terminal's error stream."""
     from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import track
+
+    from glissando.corpus.readers import read_corpus
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield from swipes
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        yield from bar.track(swipes, description=what)
+    swipes = read_corpus(sources, dropped, format, grids=grids)
+    return track(swipes, "reading", console=console, transient=True) if console.is_terminal else swipes
 
 
-def _say(as_json: bool, figures: dict[str, Any], line: str) -> None:
-    """Print what was done: one line and why rows went, or the figures as JSON."""
+def _write(output: Path, swipes: Iterable[Swipe], dropped: Counter[str], as_json: bool) -> None:
+    """Write swipes in our format and print how many; none at all is an error and writes no file."""
+    from glissando.corpus.records import swipe_writer
+    from glissando.errors import CorpusError
+
+    count = 0
+    with swipe_writer(output) as write:
+        for count, swipe in enumerate(swipes, start=1):  # noqa: B007  # the count is printed
+            write(swipe)
+        if not count:
+            reasons = ", ".join(f"{number:,} {reason}" for reason, number in dropped.items())
+            raise CorpusError(f"no swipe is left to write ({reasons or 'the corpus is empty'})")
+    _report(as_json, {"kept": count, "dropped": dict(dropped)}, f"{output}: {count:,} swipes")
+
+
+def _report(as_json: bool, figures: dict[str, Any], line: str) -> None:
+    """Print the figures as JSON, or one line and the reasons why rows were left out."""
     if as_json:
         _print_json(figures)
         return

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from glissando.layout import Layout
 
-MAX_COLUMNS = 100  # a keyboard wider than this is no easier to read
+MAX_COLUMNS = 100  # a wider keyboard is not easier to read
 
 
 def layouts(
@@ -24,9 +24,9 @@ def layouts(
 ) -> None:
     """List the built-in layouts, or draw some.
 
-    A picture of one layout goes to the file named. With several layouts, or with no name (then all of the
-    built-in ones), or if the path is a folder, it names a folder that gets NAME.svg or NAME.png for each.
-    The JSON of one layout is a layout file, a start for one of your own; that of several is a list.
+    --svg and --png name the file for the picture of one layout. With several layouts, with no name (then all built-in
+    layouts are drawn) or with an existing folder, they name a folder for NAME.svg or NAME.png of each layout.
+    --json prints one layout as a layout file, which you can edit, and several as a list.
 
     **Examples**
 
@@ -81,7 +81,7 @@ def _print_table(layouts: Sequence[Layout]) -> None:
 
 
 def _save(target: Path, layouts: dict[str, Layout], save: Callable[[Path, Layout], None], suffix: str) -> None:
-    """Save a picture of one layout, or a folder of pictures named as the layouts were asked for."""
+    """Save a picture of one layout, or a folder of pictures with the names given on the command line."""
     from glissando.errors import GlissandoError
 
     files = [target]
@@ -89,10 +89,6 @@ def _save(target: Path, layouts: dict[str, Layout], save: Callable[[Path, Layout
         files = [target / f"{Path(name).stem}{suffix}" for name in layouts]
         if len(set(files)) < len(files):
             raise GlissandoError(f"two of the layouts would be saved as one file in {target}; rename one")
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise GlissandoError(f"cannot make the folder {target}: {error.strerror or error}") from None
     for file, layout in zip(files, layouts.values(), strict=True):
         save(file, layout)
         typer.echo(f"saved {file}", err=True)

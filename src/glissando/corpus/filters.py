@@ -17,10 +17,10 @@ from glissando.lexicon import type_character, typed_letters
 
 @dataclass(frozen=True)
 class Validity:
-    """Bounds of a swipe one can believe; the report names the filters, not their bounds.
+    """Bounds of a plausible swipe; the report names the filters, not their bounds.
 
     The defaults keep what How We Swipe's curated rows keep (five points, 40 ms to 10 s) and a finger that leaves
-    the letter area by less than a third of its size.
+    the letter area by less than about a third of its size.
 
     Attributes:
         min_points: fewer are a tap or a broken recording.
@@ -45,17 +45,11 @@ class KeyDistance:
     max: float
 
 
-def invalid_reason(swipe: Swipe, validity: Validity | None = None, letters: frozenset[str] | None = None) -> str | None:
-    """Why a swipe is structurally no swipe of its word, or None where it is.
+def invalid_reason(swipe: Swipe, bounds: Validity, letters: frozenset[str]) -> str | None:
+    """Why a swipe cannot be a swipe of its word on a layout with these letters, or None where it can.
 
-    Time that runs backwards is refused earlier, where a Gesture is made.
-
-    Args:
-        swipe: the swipe.
-        validity: the bounds.
-        letters: the letters of its layout; without them the word is not checked.
+    A Gesture refuses time that runs backwards, so it is not checked here.
     """
-    bounds = validity or Validity()
     gesture = swipe.gesture
     if len(gesture) < bounds.min_points:
         return "too few points"
@@ -66,9 +60,9 @@ def invalid_reason(swipe: Swipe, validity: Validity | None = None, letters: froz
         return "out of bounds"
     if not bounds.min_duration <= gesture.duration <= bounds.max_duration:
         return "implausible duration"
-    if letters is not None and not typeable(swipe.word, letters):
+    if not typeable(swipe.word, letters):
         return "not typeable"
-    if letters is not None and len(typed_letters(swipe.word, letters)) < bounds.min_letters:
+    if len(typed_letters(swipe.word, letters)) < bounds.min_letters:
         return "too few letters"
     if swipe.sentence is not None and not in_sentence(swipe.word, swipe.sentence):
         return "word not in its sentence"
@@ -76,7 +70,7 @@ def invalid_reason(swipe: Swipe, validity: Validity | None = None, letters: froz
 
 
 def typeable(word: str, letters: frozenset[str]) -> bool:
-    """Whether every letter and digit of a word can be typed; what has no key (apostrophes, dots) is passed over.
+    """Whether every letter and digit of a word can be typed; other characters (apostrophes, dots) need no key.
 
     >>> typeable("Isn't", frozenset("inst")), typeable("42nd", frozenset("nd"))
     (True, False)
@@ -85,7 +79,7 @@ def typeable(word: str, letters: frozenset[str]) -> bool:
 
 
 def in_sentence(word: str, sentence: str) -> bool:
-    """Whether a word is one of its sentence's, case and punctuation aside.
+    """Whether a sentence has a word, apart from case and punctuation.
 
     >>> in_sentence("isnt", "This isn't it."), in_sentence("his", "This isn't it.")
     (True, False)
@@ -116,8 +110,7 @@ def key_distance(word: str, gesture: Gesture, layout: Layout, aspect: float | No
         return None
     aspect = layout.aspect if aspect is None else aspect
     rows = {letter: _letter_distances(letter, gesture, layout, aspect) for letter in set(typed)}
-    distances = match_in_order(np.stack([rows[letter] for letter in typed]))
-    distances /= 2 * float(np.median([key.rx for key in layout.keys]))
+    distances = match_in_order(np.stack([rows[letter] for letter in typed])) / layout.key_size[0]
     return KeyDistance(float(distances.mean()), float(distances.max()))
 
 
@@ -128,7 +121,7 @@ def _letter_distances(letter: str, gesture: Gesture, layout: Layout, aspect: flo
 
 
 def match_in_order(costs: np.ndarray) -> np.ndarray:
-    """Costs of the order-preserving match of least total cost: column never decreases from row to row.
+    """Match every row to a column so that columns never decrease and the total cost is least.
 
     Args:
         costs: [L, n] cost of matching row l to column i.
@@ -141,51 +134,53 @@ def match_in_order(costs: np.ndarray) -> np.ndarray:
     total = costs[0]
     for row in costs[1:]:
         least = np.minimum.accumulate(total)
-        reached = np.maximum.accumulate(np.where(total == least, columns, 0))
-        best_before.append(reached)
+        best_before.append(np.maximum.accumulate(np.where(total == least, columns, 0)))
         total = row + least
-    column = int(np.argmin(total))
-    matched = [column]
-    for reached in reversed(best_before):
-        column = int(reached[column])
-        matched.append(column)
-    return costs[np.arange(len(costs)), matched[::-1]]
+    matches = [int(np.argmin(total))]
+    for best in reversed(best_before):
+        matches.append(int(best[matches[-1]]))
+    return costs[np.arange(len(costs)), matches[::-1]]
 
 
 def measured(swipe: Swipe, layout: Layout) -> Swipe:
-    """The swipe with its key distances measured on ``layout``, rounded as our files have them."""
+    """The swipe with its key distances measured on ``layout``, rounded as in our files."""
     distance = key_distance(swipe.word, swipe.gesture, layout, swipe.aspect)
     if distance is None:
         return replace(swipe, key_distance=None, key_distance_mean=None)
     return replace(swipe, key_distance=round(distance.max, 3), key_distance_mean=round(distance.mean, 3))
 
 
+def with_distances(swipes: Iterable[Swipe], shelf: LayoutShelf) -> Iterator[Swipe]:
+    """Yield the swipes with key distances, measured where the corpus does not give them."""
+    for swipe in swipes:
+        yield swipe if swipe.key_distance is not None else measured(swipe, shelf[swipe.layout])
+
+
 def keep_valid(
     swipes: Iterable[Swipe],
     dropped: Counter[str],
+    shelf: LayoutShelf,
     *,
     validity: Validity | None = None,
-    shelf: LayoutShelf | None = None,
     max_key_distance: float | None = None,
 ) -> Iterator[Swipe]:
-    """Yield the swipes that pass the filters, counting in ``dropped`` why the others do not.
+    """Yield the swipes that pass the filters, and count the reasons of the others in ``dropped``.
 
     Args:
         swipes: a corpus.
-        dropped: counts, by reason, of what is left out.
-        validity: the bounds of the report's filters; None leaves them off.
-        shelf: where layouts are found; needed to check words and to measure distances.
-        max_key_distance: leave out what strays further from its word's keys, in key widths. Distances are
-            measured where the corpus does not bring them.
+        dropped: how many swipes are left out, by reason.
+        shelf: the layouts of the swipes.
+        validity: the bounds of the report's filters; None turns them off.
+        max_key_distance: leave out swipes further from their word's keys, in key widths. Distances are measured where
+            the corpus does not give them.
     """
     for swipe in swipes:
-        layout = shelf[swipe.layout] if shelf is not None else None
         reason = None
         if validity is not None:
-            reason = invalid_reason(swipe, validity, frozenset(layout.letters) if layout is not None else None)
-        if reason is None and layout is not None and swipe.key_distance is None:
-            swipe = measured(swipe, layout)
+            reason = invalid_reason(swipe, validity, frozenset(shelf[swipe.layout].letters))
         if reason is None and max_key_distance is not None:
+            if swipe.key_distance is None:
+                swipe = measured(swipe, shelf[swipe.layout])
             reason = _strays(swipe, max_key_distance)
         if reason is None:
             yield swipe
@@ -194,7 +189,7 @@ def keep_valid(
 
 
 def _strays(swipe: Swipe, limit: float) -> str | None:
-    """Why a swipe does not follow its word's keys, or None."""
+    """Why a swipe does not follow its word's keys, or None where it does."""
     if swipe.key_distance is None:
         return "not typeable"
     return "does not follow its keys" if swipe.key_distance > limit else None

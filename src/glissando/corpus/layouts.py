@@ -1,4 +1,4 @@
-"""Layouts by the names that swipes carry: a directory of JSON files first, then those built in."""
+"""Layouts by the names that swipes carry: a directory of JSON files first, then the built-in layouts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 
 
 class LayoutShelf:
-    """Finds layouts by name and remembers them.
+    """Finds layouts by name and keeps them.
 
-    A name is looked up among the directory's files, never made a path, so a corpus cannot make us read others.
+    A name is looked up among the directory's files and never opened as a path: a corpus must not choose what we read.
     """
 
     def __init__(self, directory: str | Path | None = None) -> None:
@@ -19,26 +19,20 @@ class LayoutShelf:
             raise LayoutError(f"no directory of layouts {directory}")
         files = Path(directory).glob("*.json") if directory is not None else ()
         self._files = {file.stem: file for file in files}
-        self._found: dict[str, Layout | None] = {}
+        self._layouts: dict[str, Layout | None] = {}
 
     def get(self, name: str) -> Layout | None:
         """The layout of that name, or None."""
-        if name not in self._found:
-            self._found[name] = self._load(name)
-        return self._found[name]
+        if name not in self._layouts:
+            if name in self._files:
+                self._layouts[name] = Layout.from_json(self._files[name])
+            else:
+                self._layouts[name] = load_layout(name) if ALIASES.get(name, name) in builtin_layouts() else None
+        return self._layouts[name]
 
     def __getitem__(self, name: str) -> Layout:
         layout = self.get(name)
         if layout is None:
-            raise CorpusError(f"no layout {name!r}; there are {', '.join(self.names()) or 'none'}; --layouts adds more")
+            known = ", ".join(sorted({*self._files, *builtin_layouts()}))
+            raise CorpusError(f"no layout {name!r}; there are {known}; --layouts adds more")
         return layout
-
-    def names(self) -> list[str]:
-        """Every name there is a layout for."""
-        return sorted({*self._files, *builtin_layouts()})
-
-    def _load(self, name: str) -> Layout | None:
-        """Read a layout from the directory or from the package."""
-        if name in self._files:
-            return Layout.from_json(self._files[name])
-        return load_layout(name) if ALIASES.get(name, name) in builtin_layouts() else None

@@ -1,6 +1,6 @@
 """A corpus as flat arrays that memory-map: what training reads.
 
-A pack is a directory, or an .npz of the same arrays for carrying about:
+A pack is a directory, or an .npz of the same arrays to carry to another machine:
 
     paths.npy     uint16 [n, 2, 64]  resampled paths, value / 65535 = coordinate
     targets.npy   uint8  [letters]   key indices of all words, end to end
@@ -29,7 +29,7 @@ from glissando.gesture import PATH_POINTS
 from glissando.layout import Layout
 
 FORMAT, VERSION = "glissando-pack", 1
-SCALE = 65535  # of a coordinate stored as uint16: a sixtieth of a phone's pixel
+SCALE = 65535  # of a coordinate stored as uint16, in steps of a sixtieth of a phone's pixel
 ARRAYS: dict[str, tuple[str, tuple[int, ...]]] = {
     "paths": ("<u2", (2, PATH_POINTS)),
     "targets": ("|u1", ()),
@@ -42,7 +42,7 @@ ARRAYS: dict[str, tuple[str, tuple[int, ...]]] = {
 
 @dataclass(frozen=True, eq=False)
 class PackedCorpus:
-    """A pack, opened: arrays as the module's docstring lists them, and ``meta``."""
+    """An open pack: the arrays that the module's docstring lists, and ``meta``."""
 
     paths: np.ndarray
     targets: np.ndarray
@@ -72,40 +72,35 @@ class PackedCorpus:
 
     @cached_property
     def layout_list(self) -> list[Layout]:
-        """The layouts that ``layouts`` counts."""
+        """The layouts that ``layouts`` indexes."""
         return [Layout.from_dict(data, f"layout {index}") for index, data in enumerate(self.meta["layouts"])]
-
-    def path(self, row: int) -> np.ndarray:
-        """The path of one row. Shape: [2, 64] float32 in [0, 1]."""
-        return np.asarray(self.paths[row], dtype=np.float32) / SCALE
-
-    def target(self, row: int) -> np.ndarray:
-        """The key indices of one row's word. Shape: [L] uint8."""
-        return self.targets[self.offsets[row] : self.offsets[row + 1]]
 
     def word(self, row: int) -> str:
         """The word of one row, as the corpus writes it."""
         return self.meta["words"][self.words[row]]
 
     def _check(self) -> None:
-        """Refuse arrays that do not belong together, before anyone trains on them."""
+        """Refuse parts that do not fit together, before anyone trains on them."""
         if not isinstance(self.meta, dict):
             raise CorpusError("meta is not an object")
-        if self.meta.get("format") != FORMAT or self.meta.get("version") != VERSION:
-            found = self.meta.get("format"), self.meta.get("version")
-            raise CorpusError(f"format and version are {found}, needed are {(FORMAT, VERSION)}")
+        got, needed = (self.meta.get("format"), self.meta.get("version")), (FORMAT, VERSION)
+        if got != needed:
+            raise CorpusError(f"format and version are {got}, needed are {needed}")
+        rows = len(self.paths)
         for name, (dtype, shape) in ARRAYS.items():
             array = getattr(self, name)
             if array.dtype != np.dtype(dtype) or array.ndim != 1 + len(shape) or array.shape[1:] != shape:
                 raise CorpusError(f"{name} is {array.dtype}{list(array.shape)}, needed is {dtype}{['n', *shape]}")
-        rows = len(self.paths)
-        for name in ("layouts", "sessions", "words"):
-            if len(getattr(self, name)) != rows:
-                raise CorpusError(f"{name} has {len(getattr(self, name))} rows, paths {rows}")
+            if name in ("layouts", "sessions", "words") and len(array) != rows:
+                raise CorpusError(f"{name} has {len(array)} rows, paths {rows}")
         if not rows:
             raise CorpusError("it has no rows")
-        lengths = np.diff(self.offsets)
-        if len(lengths) != rows or self.offsets[0] != 0 or self.offsets[-1] != len(self.targets) or lengths.min() < 1:
+        self._check_indices()
+
+    def _check_indices(self) -> None:
+        """Refuse offsets and indices that point to nothing."""
+        lengths, ends = np.diff(self.offsets), self.offsets[[0, -1]].tolist()
+        if len(lengths) != len(self) or ends != [0, len(self.targets)] or lengths.min() < 1:
             raise CorpusError("offsets do not divide targets into words")
         if self.layouts.max() >= len(self.layout_list):
             raise CorpusError(f"a row is on layout {self.layouts.max()}, there are {len(self.layout_list)}")
@@ -116,17 +111,16 @@ class PackedCorpus:
             raise CorpusError("a word has a key its layout lacks")
 
 
-def pack_npz(directory: str | Path, file: str | Path) -> int:
-    """Write a pack as one compressed .npz, for carrying to another machine; returns its bytes."""
+def save_npz(directory: str | Path, file: str | Path) -> None:
+    """Write a pack as one compressed .npz."""
     corpus = PackedCorpus.open(directory)
     meta = np.frombuffer(json.dumps(corpus.meta, ensure_ascii=False).encode("utf-8"), dtype=np.uint8)
     with replacing(file) as temporary, temporary.open("wb") as out:
         np.savez_compressed(out, meta=meta, **{name: getattr(corpus, name) for name in ARRAYS})
-    return Path(file).stat().st_size
 
 
 def is_pack(path: str | Path) -> bool:
-    """Whether a directory says it is a pack."""
+    """Whether the meta.json of a directory is that of a pack."""
     try:
         return json.loads((Path(path) / "meta.json").read_text(encoding="utf-8")).get("format") == FORMAT
     except (OSError, ValueError, AttributeError, RecursionError):
@@ -134,7 +128,7 @@ def is_pack(path: str | Path) -> bool:
 
 
 def _load_directory(path: Path) -> dict[str, Any]:
-    """The parts of a pack that is a directory; arrays stay on disk."""
+    """The parts of a pack that is a directory; the arrays stay on disk."""
     meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
     return {"meta": meta} | {name: np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ARRAYS}
 

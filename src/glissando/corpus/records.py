@@ -11,23 +11,21 @@ Only word, x, y, t and layout are required; unknown fields are ignored.
 
 from __future__ import annotations
 
-import json
 import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from glissando.corpus.lines import LineError, read_objects, text_for_writing
-from glissando.errors import CorpusError, GestureError
-from glissando.files import replacing
+from glissando.corpus.lines import LineError, UnusableRowError, object_writer, read_rows
+from glissando.errors import GestureError
 from glissando.gesture import Gesture
 
-MAX_POINTS = 100_000  # 20 minutes at 83 Hz; a longer one is no swipe and would only cost time
+MAX_POINTS = 100_000  # 20 minutes at 83 Hz: more is not a swipe of a word
 COORDINATE_DECIMALS = 4  # of x and y in our files: a tenth of a pixel on a phone
 
 
@@ -77,48 +75,35 @@ def read_swipes(
     Args:
         path: JSON lines, plain or gzip.
         max_key_distance: leave out swipes whose ``key_dist_max`` is greater, in key widths.
-        limit: stop after so many swipes.
+        limit: stop after this many swipes.
 
     Raises:
         CorpusError: on the first line that cannot be read; the message names file and line.
     """
-    return islice(_read_swipes(path, max_key_distance), limit)
 
+    def make(data: dict[str, Any]) -> Swipe:
+        swipe = swipe_from_dict(data)
+        if max_key_distance is not None and _stored_distance(swipe) > max_key_distance:
+            raise UnusableRowError("too far from its keys")
+        return swipe
 
-def _read_swipes(path: str | Path, max_key_distance: float | None) -> Iterator[Swipe]:
-    """All swipes of one file that lie within the distance."""
-    for number, data in read_objects(path):
-        try:
-            swipe = swipe_from_dict(data)
-            if max_key_distance is not None and _distance(swipe) > max_key_distance:
-                continue
-        except LineError as error:
-            raise CorpusError(f"{path}:{number}: {error}") from None
-        yield swipe
+    return islice(read_rows(path, make), limit)
 
 
 @contextmanager
 def swipe_writer(path: str | Path) -> Iterator[Callable[[Swipe], None]]:
-    """Give a function that writes swipes to a file in our format, gzip where the name ends in .gz.
-
-    The file appears when the body ends well; after a failure what was there before is untouched.
-    """
-    with replacing(path) as temporary, text_for_writing(temporary, compress=str(path).endswith(".gz")) as file:
-        yield lambda swipe: print(_line(swipe), file=file)
+    """Give a function that writes swipes to a file in our format, as ``object_writer`` does."""
+    with object_writer(path) as write:
+        yield lambda swipe: write(swipe_to_dict(swipe))
 
 
 def write_swipes(path: str | Path, swipes: Iterable[Swipe]) -> int:
-    """Write swipes to a file in our format, as ``swipe_writer`` does, and return how many."""
+    """Write swipes to a file in our format, as ``swipe_writer`` does, and return their number."""
     count = 0
     with swipe_writer(path) as write:
         for count, swipe in enumerate(swipes, start=1):  # noqa: B007  # the count is returned
             write(swipe)
     return count
-
-
-def _line(swipe: Swipe) -> str:
-    """A swipe as one line of JSON."""
-    return json.dumps(swipe_to_dict(swipe), ensure_ascii=False, separators=(",", ":"))
 
 
 def swipe_from_dict(data: dict[str, Any]) -> Swipe:
@@ -165,7 +150,7 @@ def swipe_to_dict(swipe: Swipe) -> dict[str, Any]:
 
 
 def gesture_from_columns(x: list[Any], y: list[Any], t: list[Any]) -> Gesture:
-    """Make a Gesture of JSON lists; strings and booleans are no numbers."""
+    """Make a Gesture of JSON lists, which must hold numbers only: no strings, no booleans."""
     if max(len(x), len(y), len(t)) > MAX_POINTS:
         raise LineError(f"{max(len(x), len(y), len(t)):,} points; a swipe has at most {MAX_POINTS:,}")
     for name, column in (("x", x), ("y", y), ("t", t)):
@@ -178,8 +163,30 @@ def gesture_from_columns(x: list[Any], y: list[Any], t: list[Any]) -> Gesture:
         raise LineError(str(error)) from None
 
 
-def _distance(swipe: Swipe) -> float:
-    """The stored key distance, which a filter by it needs."""
+def usable_gesture(x: list[Any], y: list[Any], t: list[Any]) -> Gesture:
+    """Make a Gesture of the n recorded points of a public corpus, with time counted from the first point."""
+    try:
+        return gesture_from_columns(x, y, [time - t[0] for time in t])
+    except (LineError, TypeError, OverflowError):
+        if all(type(time) in (int, float) for time in t) and any(after < before for before, after in pairwise(t)):
+            raise UnusableRowError("time runs backwards") from None
+        raise UnusableRowError("unusable points") from None
+
+
+def bare_word(word: str) -> str:
+    """A prompted word in lower case, without the punctuation around it; punctuation within it is kept.
+
+    >>> bare_word("“Isn't,")
+    "isn't"
+    """
+    kept = [index for index, char in enumerate(word) if char.isalnum()]
+    if not kept:
+        raise UnusableRowError("no letter in the word")
+    return word[kept[0] : kept[-1] + 1].lower()
+
+
+def _stored_distance(swipe: Swipe) -> float:
+    """The key distance that the file gives."""
     if swipe.key_distance is None:
         raise LineError("no key_dist_max to filter by; `glissando corpus filter` measures it")
     return swipe.key_distance

@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glissando.corpus.readers.rows import LINE_REASONS
+from glissando.corpus.readers.how_we_swipe import LINE_REASONS
 from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LONGEST_GAP_MS = 1000  # sampling intervals are counted by the millisecond up to here
-FOLLOWS = 2.0  # key widths: what strays further does not follow its word
+FOLLOWS = 2.0  # key widths: a swipe further from its keys does not follow its word
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,16 @@ class Spread:
 
 @dataclass(frozen=True)
 class CorpusStats:
-    """What a corpus holds. The first seven are the report's table.
+    """The contents of a corpus. The first seven figures are the report's table.
 
     Attributes:
-        swipes: how many there are.
-        words: different words.
-        sessions: different people or recording sets, None where nothing says.
-        sentences: different prompts, None where nothing says.
+        swipes: number of swipes.
+        words: number of different words.
+        sessions: number of different people or recording sets, None where unknown.
+        sentences: number of different prompts, None where unknown.
         duration_ms: of a swipe.
         points: recorded points of a swipe.
-        filtering_rate: share of the rows that was left out.
+        filtering_rate: share of the rows left out.
         letters: characters of a word.
         interval_ms: between two points.
         key_distance: greatest distance to the word's keys in key widths, None where not measured.
@@ -67,10 +67,6 @@ class CorpusStats:
     layouts: dict[str, int]
     languages: dict[str, int]
     dropped: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values for JSON."""
-        return asdict(self)
 
 
 class _Tally:
@@ -108,7 +104,7 @@ class _Tally:
         self.intervals += np.bincount(gaps, minlength=LONGEST_GAP_MS + 1)
 
     def interval_spread(self) -> Spread | None:
-        """Percentiles of the sampling interval, from its histogram."""
+        """Percentiles of the sampling interval, from its histogram; None where every swipe is a single point."""
         total = self.intervals.sum()
         if not total:
             return None
@@ -121,7 +117,7 @@ def corpus_stats(swipes: Iterable[Swipe], dropped: Mapping[str, int] | None = No
 
     Args:
         swipes: the corpus.
-        dropped: what its reader and filters left out; read after the last swipe, so it may still be filling.
+        dropped: what its reader and filters leave out, by reason; read after the last swipe, when it is complete.
     """
     tally = _Tally()
     for swipe in swipes:
@@ -156,28 +152,32 @@ def stats_table(stats: CorpusStats) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
+    report = {
+        "Total swipes": _shown(stats.swipes),
+        "Unique target words": _shown(stats.words),
+        "Unique anonymized sessions": _shown(stats.sessions),
+        "Unique sentences seen as stimulus": _shown(stats.sentences),
+        "Median swipe duration (ms)": f"{stats.duration_ms.median:.0f}",
+        "Median trajectory length (samples)": f"{stats.points.median:.0f}",
+        "Filtering rate": _shown(stats.filtering_rate, ".1%"),
+    }
+    more = {
+        "Duration, p05 / p50 / p95 (ms)": _shown(stats.duration_ms),
+        "Points": _shown(stats.points),
+        "Letters of a word": _shown(stats.letters),
+        "Sampling interval (ms)": _shown(stats.interval_ms),
+        "Key distance (key widths)": _shown(stats.key_distance, ",.2f"),
+        f"Within {FOLLOWS:g} key widths": _shown(stats.follows, ".1%"),
+        "Aspect of the letter area": _shown(stats.aspect, ",.2f"),
+    }
+    counts = {"Layout": stats.layouts, "Language": stats.languages, "Left out": stats.dropped}
+    sections = [{f"{title}: {name}": _shown(n) for name, n in group.items()} for title, group in counts.items()]
     table = Table("Quantity", "Value", box=None, pad_edge=False)
     table.columns[1].justify = "right"
-    table.add_row("Total swipes", f"{stats.swipes:,}")
-    table.add_row("Unique target words", f"{stats.words:,}")
-    table.add_row("Unique anonymized sessions", _count(stats.sessions))
-    table.add_row("Unique sentences seen as stimulus", _count(stats.sentences))
-    table.add_row("Median swipe duration (ms)", f"{stats.duration_ms.median:.0f}")
-    table.add_row("Median trajectory length (samples)", f"{stats.points.median:.0f}")
-    table.add_row("Filtering rate", f"{stats.filtering_rate:.1%}")
-    table.add_section()
-    table.add_row("Duration, p05 / p50 / p95 (ms)", _three(stats.duration_ms, 0))
-    table.add_row("Points", _three(stats.points, 0))
-    table.add_row("Letters of a word", _three(stats.letters, 0))
-    table.add_row("Sampling interval (ms)", _three(stats.interval_ms, 0))
-    table.add_row("Key distance (key widths)", _three(stats.key_distance, 2))
-    table.add_row(f"Within {FOLLOWS:g} key widths", "-" if stats.follows is None else f"{stats.follows:.1%}")
-    table.add_row("Aspect of the letter area", _three(stats.aspect, 2))
-    for title, counts in (("Layout", stats.layouts), ("Language", stats.languages), ("Left out", stats.dropped)):
-        if counts:
-            table.add_section()
-        for name, count in counts.items():
-            table.add_row(escape(f"{title}: {name}"), f"{count:,}")
+    for section in filter(None, (report, more, *sections)):
+        for name, value in section.items():
+            table.add_row(escape(name), value)
+        table.add_section()
     return table
 
 
@@ -186,13 +186,9 @@ def _spread(values: np.ndarray | array[float]) -> Spread:
     return Spread(*np.round(np.quantile(np.asarray(values), (0.05, 0.5, 0.95)), 4).tolist())
 
 
-def _count(value: int | None) -> str:
-    """A count, or a dash."""
-    return "-" if value is None else f"{value:,}"
-
-
-def _three(spread: Spread | None, decimals: int) -> str:
-    """Three percentiles, or a dash."""
-    if spread is None:
+def _shown(value: float | Spread | None, form: str = ",.0f") -> str:
+    """A number or three percentiles as text, or a dash where there is none."""
+    if value is None:
         return "-"
-    return " / ".join(f"{value:,.{decimals}f}" for value in (spread.low, spread.median, spread.high))
+    values = (value.low, value.median, value.high) if isinstance(value, Spread) else (value,)
+    return " / ".join(format(one, form) for one in values)

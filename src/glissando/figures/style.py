@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from glissando.drawing import _font, _visible
+from glissando.drawing import font_for, visible
 from glissando.errors import GlissandoError, MissingExtraError
 from glissando.layout import Layout
 
@@ -67,7 +67,7 @@ def draw_keys(axes: Any, layout: Layout, lit: Collection[str] = (), size: float 
             face = KEY_LIT if bright else KEY_FACE
             axes.add_patch(FancyBboxPatch(corner, width, height, round_, fc=face, ec=KEY_EDGE, lw=0.7, zorder=1))
         axes.text(
-            key.cx, key.cy * layout.aspect, _visible(key.letter), ha="center", va="center_baseline", zorder=4,
+            key.cx, key.cy * layout.aspect, visible(key.letter), ha="center", va="center_baseline", zorder=4,
             fontsize=size, fontweight="bold" if bright else "normal", color=INK if bright or not lit else MUTED,
             parse_math=False, path_effects=halo if bright else None,
         )  # fmt: skip
@@ -88,7 +88,7 @@ def save(made: Any, path: Path, layouts: Iterable[Layout] = ()) -> list[Path]:
     """
     from matplotlib.text import Text
 
-    families = list(dict.fromkeys(family for layout in layouts for family in _font(layout).get_family()))  # type: ignore[attr-defined]
+    families = list(dict.fromkeys(family for layout in layouts for family in font_for(layout).get_family()))
     for text in made.findobj(Text) if families else ():
         text.set_fontfamily(families)
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in FORMATS]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from glissando.corpus.lines import text_for_writing
-from glissando.corpus.pack import PackReport, pack_file
-from glissando.corpus.readers import open_corpus
-from glissando.files import replacing
+from glissando.corpus.lines import object_writer
+from glissando.corpus.pack import PackReport, pack
+from glissando.corpus.readers.futo import read_futo
 from glissando.web.store import Store
 
 
 def corpus_rows(store: Store, *, skipped: bool = False) -> Iterator[dict[str, Any]]:
-    """Every stored swipe as a row of swipe.futo.org, by session and sentence; skipped words only where asked for."""
+    """Yield every stored swipe as a row of swipe.futo.org, by session and sentence; skipped words only if asked for."""
     for row in store.export(skipped=skipped):
         yield {
             "word": row.word,
@@ -35,17 +35,17 @@ def corpus_rows(store: Store, *, skipped: bool = False) -> Iterator[dict[str, An
 
 
 def export_corpus(store: Store, path: str | Path, *, skipped: bool = False) -> int:
-    """Write the store as JSON lines, gzip where the name ends in .gz, whole or not at all; returns how many rows."""
+    """Write the store as JSON lines, gzip where the name ends in .gz, and return the number of rows."""
     count = 0
-    with replacing(path) as temporary, text_for_writing(temporary, compress=str(path).endswith(".gz")) as file:
+    with object_writer(path) as write:
         for count, row in enumerate(corpus_rows(store, skipped=skipped), start=1):  # noqa: B007  # it is returned
-            print(json.dumps(row, ensure_ascii=False, separators=(",", ":")), file=file)
+            write(row)
     return count
 
 
 def export_pack(store: Store, path: str | Path, *, layouts: str | Path | None = None) -> PackReport:
-    """Write the store as an ``.npz`` that training reads as it is; ``layouts`` is the operator's directory of them."""
+    """Write the store as an ``.npz`` that training reads; ``layouts`` is the operator's directory of layouts."""
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.jsonl"
         export_corpus(store, rows)
-        return pack_file(open_corpus(rows, "futo"), Path(path), layouts=layouts)
+        return pack(read_futo(rows, Counter()), path, layouts=layouts)

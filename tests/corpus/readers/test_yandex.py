@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from glissando.corpus.readers.yandex import layout_of_grid, letter_area, read_grids, read_yandex
-from glissando.corpus.records import Swipe, read_swipes
+from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
 from glissando.layout import Layout
 
@@ -99,24 +99,3 @@ def test_the_contests_grids_are_the_layouts_we_have(data: Path) -> None:
         made, stored = layout_of_grid(name, grid), Layout.from_json(data / "layouts" / f"jcuken_{name}.json")
         assert made.letters == stored.letters
         assert np.allclose(made.centres, stored.centres)
-
-
-def test_our_rows_come_from_theirs(data: Path, tmp_path: Path) -> None:
-    stored = list(read_swipes(data / "swipes" / "yandex_jcuken_dev.jsonl.gz", limit=20))
-    rows = [
-        {
-            "word": swipe.word,
-            "curve": {
-                "x": np.rint(swipe.gesture.x * 1080).tolist(),
-                "y": np.rint(swipe.gesture.y * 462 + 15).tolist(),
-                "t": swipe.gesture.t.tolist(),
-                "grid_name": swipe.layout.removeprefix("jcuken_"),
-            },
-        }
-        for swipe in stored
-    ]
-    read, _ = _read(tmp_path, *rows, grids=data / "layouts" / "yandex_grids_raw.json")
-    for new, old in zip(read, stored, strict=True):
-        assert (new.word, new.layout, new.aspect) == (old.word, old.layout, old.aspect)
-        assert np.abs(new.gesture.x - old.gesture.x).max() < 6e-5
-        assert np.abs(new.gesture.y - old.gesture.y).max() < 6e-5

@@ -1,7 +1,7 @@
-"""Corpora of swipes in the formats they are published in, one module per format.
+"""Corpora of swipes in the formats in which they are published, one module per format.
 
-A row that its format marks as unusable (two fingers, no touch-down, a skipped word) is left out and counted; a
-file that is not of its format is an error that names file and line.
+A row that its format marks as unusable (two fingers, no touch-down, a skipped word) is left out and counted. A file
+that does not have the format is an error that names file and line.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from glissando.corpus.lines import LineError, parse_object, read_lines
@@ -23,58 +22,39 @@ FORMATS = ("glissando", "futo", "how-we-swipe", "yandex")
 ENDINGS = (".jsonl", ".jsonl.gz", ".log", ".log.gz", ".json.gz", ".ndjson")
 
 
-@dataclass
-class Corpus:
-    """Swipes of one or more files; iterate over it to read them.
-
-    Attributes:
-        sources: the files, in the order they are read, and the format of each.
-        grids: the file of key grids that a Yandex corpus refers to, None for the two grids we know.
-        dropped: why rows were left out and how often, as far as it has been read.
-    """
-
-    sources: tuple[tuple[Path, str], ...]
-    grids: Path | None = None
-    dropped: Counter[str] = field(default_factory=Counter)
-
-    def __iter__(self) -> Iterator[Swipe]:
-        self.dropped.clear()
-        for file, format in self.sources:
-            yield from self._read(file, format)
-
-    def _read(self, file: Path, format: str) -> Iterator[Swipe]:
-        """The swipes of one file."""
-        if format == "futo":
-            return read_futo(file, self.dropped)
-        if format == "how-we-swipe":
-            return read_how_we_swipe(file, self.dropped)
-        if format == "yandex":
-            return read_yandex(file, self.dropped, grids=self.grids)
-        return read_swipes(file)
-
-
-def open_corpus(
-    path: str | Path | Sequence[str | Path], format: str = "auto", *, grids: str | Path | None = None
-) -> Corpus:
-    """Open a corpus in any format we read.
+def read_corpus(
+    path: str | Path | Sequence[str | Path],
+    dropped: Counter[str],
+    format: str = "auto",
+    *,
+    grids: str | Path | None = None,
+) -> Iterator[Swipe]:
+    """Yield the swipes of a corpus in any format we read, and count the rows left out in ``dropped``, by reason.
 
     Args:
         path: a file, plain or gzip; How We Swipe's zip; a directory of files of one format; or several of these.
-        format: one of FORMATS, or "auto" to tell by the first line of each.
-        grids: for Yandex, the file of key grids, where others than "default" and "extra" occur.
+        dropped: how many rows were left out so far, by reason.
+        format: one of FORMATS, or "auto" to detect it by the first line of each source.
+        grids: for Yandex, the file of key grids, where the corpus has others than "default" and "extra".
     """
     if format not in (*FORMATS, "auto"):
         raise CorpusError(f"no corpus format {format!r}; there are auto, {', '.join(FORMATS)}")
-    sources: list[tuple[Path, str]] = []
-    for one in [path] if isinstance(path, (str, Path)) else path:
-        files = _files(Path(one))
-        found = detect_format(files[0]) if format == "auto" else format
-        sources.extend((file, found) for file in files)
-    return Corpus(tuple(sources), Path(grids) if grids is not None else None)
+    for source in [path] if isinstance(path, (str, Path)) else path:
+        files = _files(Path(source))
+        detected = detect_format(files[0]) if format == "auto" else format
+        for file in files:
+            if detected == "futo":
+                yield from read_futo(file, dropped)
+            elif detected == "how-we-swipe":
+                yield from read_how_we_swipe(file, dropped)
+            elif detected == "yandex":
+                yield from read_yandex(file, dropped, grids=grids)
+            else:
+                yield from read_swipes(file)
 
 
 def detect_format(file: str | Path) -> str:
-    """Tell the format of a file by its first line."""
+    """Detect the format of a file by its first line."""
     if zipfile.is_zipfile(file):
         return "how-we-swipe"
     number, line = next(read_lines(file), (1, b""))
@@ -91,7 +71,7 @@ def detect_format(file: str | Path) -> str:
 
 
 def _files(path: Path) -> tuple[Path, ...]:
-    """The file, or the corpus files of a directory in order of their names."""
+    """The file itself, or the corpus files of a directory in order of their names."""
     if not path.is_dir():
         return (path,)
     files = tuple(sorted(file for file in path.rglob("*") if file.name.endswith(ENDINGS) and file.is_file()))

@@ -14,25 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from glissando.corpus.lines import LineError, read_objects
-from glissando.corpus.readers.rows import UnusableRowError, bare_word, usable_gesture
-from glissando.corpus.records import Swipe, text_field
-from glissando.errors import CorpusError
-from glissando.gesture import Gesture
+from glissando.corpus.lines import LineError, UnusableRowError, read_rows
+from glissando.corpus.records import Swipe, bare_word, text_field, usable_gesture
 
-# The site's own measure of how far a path strays from its word; from here on it does not follow it.
-STRAYS = 1000
+MAX_DISTANCE = 1000  # the site's own measure of how far a path strays from its word: from here on it does not follow it
 
 
 def read_futo(path: str | Path, dropped: Counter[str]) -> Iterator[Swipe]:
-    """Yield the swipes of one swipe.futo.org file, counting in ``dropped`` the rows left out."""
-    for number, row in read_objects(path):
-        try:
-            yield _swipe(row)
-        except UnusableRowError as reason:
-            dropped[str(reason)] += 1
-        except LineError as error:
-            raise CorpusError(f"{path}:{number}: {error}") from None
+    """Yield the swipes of one swipe.futo.org file, and count the rows left out in ``dropped``."""
+    return read_rows(path, _swipe, dropped)
 
 
 def _swipe(row: dict[str, Any]) -> Swipe:
@@ -41,11 +31,11 @@ def _swipe(row: dict[str, Any]) -> Swipe:
     session = row.get("session")
     return Swipe(
         word=bare_word(text_field(row, "word", required=True) or ""),
-        gesture=_gesture(row["data"]),
+        gesture=usable_gesture(*_columns(row["data"])),
         layout=text_field(row, "layout") or "qwerty",
         session=str(session) if isinstance(session, int) else text_field(row, "session"),
-        canvas_width=_size(row.get("canvas_width")),
-        canvas_height=_size(row.get("canvas_height")),
+        canvas_width=_pixels(row.get("canvas_width")),
+        canvas_height=_pixels(row.get("canvas_height")),
         sentence=row["sentence"] if isinstance(row.get("sentence"), str) else None,
         source="swipe.futo.org",
         language=text_field(row, "language") or "en",
@@ -53,7 +43,7 @@ def _swipe(row: dict[str, Any]) -> Swipe:
 
 
 def _check_usable(row: dict[str, Any]) -> None:
-    """Refuse rows that hold no single finger's swipe of their word."""
+    """Refuse a row that does not hold one finger's swipe of its word."""
     if "word" not in row or "data" not in row:
         raise LineError(f"a row of swipe.futo.org has word and data, got {', '.join(sorted(row)[:8]) or 'nothing'}")
     if row.get("dual_finger") or isinstance(row["data"], dict):
@@ -61,21 +51,20 @@ def _check_usable(row: dict[str, Any]) -> None:
     if not row["data"] or not row["word"]:
         raise UnusableRowError("skipped word")
     distance = row.get("distance")
-    if isinstance(distance, (int, float)) and distance >= STRAYS:
+    if isinstance(distance, (int, float)) and distance >= MAX_DISTANCE:
         raise UnusableRowError("does not follow its word")
 
 
-def _size(value: Any) -> float | None:
-    """A length in pixels, None where it is none."""
+def _pixels(value: Any) -> float | None:
+    """A length in pixels, or None where the value is not one."""
     return float(value) if type(value) in (int, float) and 0 < value < 1e5 else None
 
 
-def _gesture(points: Any) -> Gesture:
-    """The points of a row."""
+def _columns(points: Any) -> list[list[Any]]:
+    """The columns x, y and t of a row's points, n values each."""
     if not isinstance(points, list):
         raise LineError(f"data must be a list of points, got {reprlib.repr(points)}")
     try:
-        x, y, t = ([point[name] for point in points] for name in ("x", "y", "t"))
+        return [[point[name] for point in points] for name in ("x", "y", "t")]
     except (TypeError, KeyError, IndexError):
         raise LineError("data must be a list of {x, y, t}") from None
-    return usable_gesture(x, y, t)

@@ -11,25 +11,24 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
-from glissando.corpus.lines import MAX_LINE_BYTES, read_lines
-from glissando.corpus.readers.rows import UnusableRowError, bare_word, usable_gesture
-from glissando.corpus.records import Swipe
+from glissando.corpus.lines import MAX_LINE_BYTES, UnusableRowError, read_lines
+from glissando.corpus.records import Swipe, bare_word, usable_gesture
 from glissando.errors import CorpusError
 
 CANVAS_ROWS = 3.7  # height of the canvas in letter rows (luileito/swipetest, js/keyboard-impl.js)
 LETTER_ROWS = 3
 COLUMNS = 12
 EVENTS = ("touchstart", "touchmove", "touchend")
+# Reasons that count lines, not swipes.
+LINE_REASONS = frozenset({"ill-formed line", "line stored twice"})
 
 
-@dataclass(frozen=True)
-class _Event:
-    """One row of a log."""
+class _Event(NamedTuple):
+    """One line of a log."""
 
     sentence: str
     time: float
@@ -43,66 +42,57 @@ class _Event:
 
 
 def read_how_we_swipe(path: str | Path, dropped: Counter[str]) -> Iterator[Swipe]:
-    """Yield the swipes of one log, or of the zip of all logs, counting in ``dropped`` what is left out.
+    """Yield the swipes of one log, or of the zip of all logs, and count what is left out in ``dropped``.
 
-    Kept is what has a touchstart and a touchend and is marked correct. The file's name is the session.
+    A swipe is kept if it has a touchstart and a touchend and is marked correct. The file's name is the session.
     """
     if not zipfile.is_zipfile(path):
-        lines = (line for _, line in read_lines(path))
-        yield from _read_log(lines, str(path), _session(str(path)), dropped)
+        yield from _read_log((line for _, line in read_lines(path)), str(path), str(path), dropped)
         return
     try:
         with zipfile.ZipFile(path) as archive:
             for name in sorted(name for name in archive.namelist() if name.endswith(".log")):
                 with archive.open(name) as member:
-                    yield from _read_log(_bounded_lines(member), f"{path}/{name}", _session(name), dropped)
+                    # A line is cut at the limit, so that memory stays bounded; what is cut is ill-formed.
+                    lines = iter(lambda file=member: file.readline(MAX_LINE_BYTES), b"")  # type: ignore[misc]
+                    yield from _read_log(lines, name, f"{path}/{name}", dropped)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
         raise CorpusError(f"cannot read {path}: {error}") from None
 
 
-def _bounded_lines(member: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a file in a zip; an endless one is cut, and then ill-formed."""
-    while line := member.readline(MAX_LINE_BYTES):
-        yield line
-
-
-def _session(name: str) -> str:
-    """The person's id in a log's name."""
-    return Path(name).name.removesuffix(".gz").removesuffix(".log")
-
-
-def _read_log(lines: Iterable[bytes], source: str, session: str, dropped: Counter[str]) -> Iterator[Swipe]:
-    """The swipes of one person's log."""
-    found = Counter[str]()
-    for touch in _touches(_events(lines, found)):
+def _read_log(lines: Iterable[bytes], name: str, source: str, dropped: Counter[str]) -> Iterator[Swipe]:
+    """The swipes of one person's log; the person's id is the log's name."""
+    session = Path(name).name.removesuffix(".gz").removesuffix(".log")
+    bad_lines = Counter[str]()
+    touches = 0
+    for touches, touch in enumerate(_touches(_events(lines, bad_lines)), start=1):  # noqa: B007
         try:
-            found["touches"] += 1
             yield _swipe(touch, session)
         except UnusableRowError as reason:
             dropped[str(reason)] += 1
-    if not found["touches"] and found["ill-formed line"]:
+    if not touches and bad_lines["ill-formed line"]:
         raise CorpusError(f"{source}: not a log of How We Swipe; no line has its {COLUMNS} columns")
-    dropped.update({reason: count for reason, count in found.items() if reason != "touches" and count})
+    dropped.update(+bad_lines)
 
 
-def _events(lines: Iterable[bytes], found: Counter[str]) -> Iterator[_Event]:
-    """The rows of a log, each once: the study's server stored some twice."""
+def _events(lines: Iterable[bytes], bad_lines: Counter[str]) -> Iterator[_Event]:
+    """The lines of a log, each once: the study's server stored some twice."""
     seen = set()
     for line in lines:
         if line.startswith(b"sentence ") or line.isspace():
             continue
         event = _event(line)
         if event is None:
-            found["ill-formed line"] += 1
+            bad_lines["ill-formed line"] += 1
         elif event in seen:
-            found["line stored twice"] += 1
+            bad_lines["line stored twice"] += 1
         else:
             seen.add(event)
             yield event
 
 
 def _event(line: bytes) -> _Event | None:
-    """One row, or None where it is ill-formed; some carry more columns than the header."""
+    """One line, or None where it is ill-formed; some have more columns than the header."""
     try:
         parts = line.decode("utf-8").split()
         sentence, time, width, height, kind, x, y, _, _, _, word, wrong = parts[:COLUMNS]
@@ -111,12 +101,12 @@ def _event(line: bytes) -> _Event | None:
         )
     except ValueError:
         return None
-    sound = event.kind in EVENTS and 0 < event.width < 1e5 and 0 < event.height < 1e5
-    return event if sound else None
+    well_formed = event.kind in EVENTS and 0 < event.width < 1e5 and 0 < event.height < 1e5
+    return event if well_formed else None
 
 
 def _touches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
-    """Group rows into touches: a touchstart begins one, a touchend or another word ends it."""
+    """Group events into touches: a touchstart begins one, a touchend or another word ends it."""
     for _, group in groupby(events, key=lambda event: (event.sentence, event.word)):
         touch: list[_Event] = []
         for event in group:

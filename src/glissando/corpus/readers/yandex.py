@@ -10,33 +10,29 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from glissando.corpus.lines import LineError, read_objects
-from glissando.corpus.readers.rows import UnusableRowError, bare_word, usable_gesture
-from glissando.corpus.records import Swipe
+from glissando.corpus.lines import LineError, UnusableRowError, read_rows
+from glissando.corpus.records import Swipe, bare_word, usable_gesture
 from glissando.errors import CorpusError
 from glissando.layout import Key, Layout
 
 
-@dataclass(frozen=True)
-class LetterArea:
-    """The letter rows of a grid, in its pixels."""
+class LetterArea(NamedTuple):
+    """The letter rows of a grid, in its pixels; they begin at the left edge."""
 
-    left: float
     top: float
     width: float
     height: float
 
 
 # Both of the contest's grids are 1080 x 667 pixels with letters from y = 15 to 477.
-KNOWN_AREAS = {name: LetterArea(0, 15, 1080, 462) for name in ("default", "extra")}
+KNOWN_AREAS = {name: LetterArea(15, 1080, 462) for name in ("default", "extra")}
 
 
 def read_yandex(path: str | Path, dropped: Counter[str], *, grids: str | Path | None = None) -> Iterator[Swipe]:
-    """Yield the swipes of one Yandex file, counting in ``dropped`` the rows left out.
+    """Yield the swipes of one Yandex file, and count the rows left out in ``dropped``.
 
     A swipe's layout is named jcuken_ and its grid; ``layout_of_grid`` makes those layouts of a grid file.
 
@@ -46,17 +42,11 @@ def read_yandex(path: str | Path, dropped: Counter[str], *, grids: str | Path | 
         grids: the grid file; None for the contest's own two grids.
     """
     areas = KNOWN_AREAS if grids is None else {name: letter_area(grid) for name, grid in read_grids(grids).items()}
-    for number, row in read_objects(path):
-        try:
-            yield _swipe(row, areas)
-        except UnusableRowError as reason:
-            dropped[str(reason)] += 1
-        except LineError as error:
-            raise CorpusError(f"{path}:{number}: {error}") from None
+    return read_rows(path, lambda row: _swipe(row, areas), dropped)
 
 
 def read_grids(path: str | Path) -> dict[str, dict[str, Any]]:
-    """Read a grid file: name of the grid to its keys."""
+    """Read a grid file: the grids by name."""
     try:
         grids = json.loads(Path(path).read_text(encoding="utf-8"))
         for grid in grids.values():
@@ -66,7 +56,7 @@ def read_grids(path: str | Path) -> dict[str, dict[str, Any]]:
     except (ValueError, RecursionError) as error:
         raise CorpusError(f"{path} is not JSON: {error}") from None
     except (AttributeError, KeyError, TypeError):
-        raise CorpusError(f"{path} is no grid file: a grid has width and keys with a label and a hitbox") from None
+        raise CorpusError(f"{path} is not a grid file: a grid has width and keys with a label and a hitbox") from None
     return grids
 
 
@@ -76,7 +66,7 @@ def letter_area(grid: dict[str, Any]) -> LetterArea:
     if not boxes:
         raise CorpusError("a grid has no letter keys")
     top = min(box["y"] for box in boxes)
-    return LetterArea(0.0, top, grid["width"], max(box["y"] + box["h"] for box in boxes) - top)
+    return LetterArea(top, grid["width"], max(box["y"] + box["h"] for box in boxes) - top)
 
 
 def layout_of_grid(name: str, grid: dict[str, Any], language: str = "ru") -> Layout:
@@ -86,7 +76,7 @@ def layout_of_grid(name: str, grid: dict[str, Any], language: str = "ru") -> Lay
     for key in filter(_is_letter, grid["keys"]):
         box = key["hitbox"]
         width, height = box["w"] / area.width, box["h"] / area.height
-        cx, cy = (box["x"] - area.left) / area.width + width / 2, (box["y"] - area.top) / area.height + height / 2
+        cx, cy = box["x"] / area.width + width / 2, (box["y"] - area.top) / area.height + height / 2
         keys.append(Key(key["label"], cx, cy, width / 2, height / 2))
     keys.sort(key=lambda key: key.letter)
     return Layout(f"jcuken_{name}", tuple(keys), language, area.height / area.width)
@@ -108,7 +98,11 @@ def _swipe(row: dict[str, Any], areas: dict[str, LetterArea]) -> Swipe:
     area = areas.get(grid) if isinstance(grid, str) else None
     if area is None:
         raise LineError(f"unknown grid {grid!r}; known are {', '.join(sorted(areas))}; --grids names a file of more")
-    x, y = _scaled(curve["x"], area.left, area.width), _scaled(curve["y"], area.top, area.height)
+    try:
+        x = [pixel / area.width for pixel in curve["x"]]
+        y = [(pixel - area.top) / area.height for pixel in curve["y"]]
+    except (TypeError, OverflowError):
+        raise UnusableRowError("unusable points") from None
     return Swipe(
         word=bare_word(row["word"]),
         gesture=usable_gesture(x, y, curve["t"]),
@@ -118,11 +112,3 @@ def _swipe(row: dict[str, Any], areas: dict[str, LetterArea]) -> Swipe:
         source="yandex-cup-2023-neuroswipe",
         language="ru",
     )
-
-
-def _scaled(pixels: list[Any], start: float, size: float) -> list[float]:
-    """Pixels as fractions of the letter area."""
-    try:
-        return [(pixel - start) / size for pixel in pixels]
-    except (TypeError, OverflowError):
-        raise UnusableRowError("unusable points") from None
