@@ -64,8 +64,7 @@ class Ruler:
             row_height: the length of a key height, in key widths.
             touch_bias: how far below the centre fingers land, in key heights.
         """
-        width, height = 2 * np.median([(key.rx, key.ry) for key in layout.keys], axis=0)
-        scale = np.array([1 / width, row_height / height])
+        scale = np.array([1.0, row_height]) / layout.key_size
         groups = layout.keys_of.values()
         order = [key for group in groups for key in group]
         starts = np.cumsum([0] + [len(group) for group in groups], dtype=np.int64)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 
 from glissando.errors import GestureError
 
@@ -99,59 +98,26 @@ def resample(gesture: Gesture, points: int = PATH_POINTS) -> np.ndarray:
     Returns:
         [2, points] float32.
     """
-    path = np.empty((2, points), dtype=np.float32)
-    _resample(gesture.x, gesture.y, gesture.t, path)
-    return path
+    t = gesture.t - gesture.t[0]
+    frames = max(2, round(gesture.duration / FRAME_MS) + 1)  # samples at 60 Hz
+    step = gesture.duration / (frames - 1)
+    where = np.linspace(0, frames - 1, points)  # [points] in units of those samples
+    before = np.minimum(np.floor(where), frames - 2)
+    weight = where - before
+    first, second = before * step, (before + 1) * step
+    axes = [
+        np.interp(first, t, axis) * (1 - weight) + np.interp(second, t, axis) * weight
+        for axis in (gesture.x, gesture.y)
+    ]
+    return np.clip(axes, 0, 1).astype(np.float32)
 
 
 def resample_batch(gestures: Sequence[Gesture], points: int = PATH_POINTS) -> np.ndarray:
     """Resample many gestures. Shape: [B, 2, points] float32."""
     paths = np.empty((len(gestures), 2, points), dtype=np.float32)
-    for path, gesture in zip(paths, gestures, strict=True):
-        _resample(gesture.x, gesture.y, gesture.t, path)
+    for row, gesture in enumerate(gestures):
+        paths[row] = resample(gesture, points)
     return paths
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _resample(x, y, t, path):  # type: ignore[no-untyped-def]
-    """Write a finger's path. Shape: [n] each, path [2, points] float32."""
-    points = path.shape[1]
-    duration = t[-1] - t[0]
-    frames = max(2, round(duration / FRAME_MS) + 1)  # samples at 60 Hz
-    step = duration / (frames - 1)
-    left = 0
-    for i in range(points):
-        where = i * ((frames - 1.0) / max(points - 1, 1))  # in units of those samples
-        if 0 < i == points - 1:
-            where = frames - 1.0  # rounding aside
-        before = min(math.floor(where), frames - 2)
-        weight = where - before
-        first, second = before * step, (before + 1) * step
-        if before == frames - 2:
-            second = duration  # rounding aside, the end
-        left = _seek(t, first, left)
-        right = _seek(t, second, left)
-        for axis, values in enumerate((x, y)):
-            place = _between(t, values, first, left) * (1 - weight) + _between(t, values, second, right) * weight
-            # A float64 a hair outside the square may round to a float32 on its edge, never beyond: clip either way.
-            path[axis, i] = min(max(place, 0.0), 1.0)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _seek(t, instant, left):  # type: ignore[no-untyped-def]
-    """The last point that is not after an instant of the gesture, no earlier one than ``left``."""
-    while left + 1 < len(t) and t[left + 1] - t[0] <= instant:
-        left += 1
-    return left
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _between(t, values, instant, left):  # type: ignore[no-untyped-def]
-    """The value at an instant, on the line from the point ``left`` of it to the next."""
-    since = instant - (t[left] - t[0])
-    if since == 0 or left == len(t) - 1:
-        return values[left]
-    return (values[left + 1] - values[left]) / (t[left + 1] - t[left]) * since + values[left]
 
 
 def _column(name: str, values: object) -> np.ndarray:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from glissando.alignment import needed_frames
 from glissando.corpus.filters import typeable
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.packed import ARRAYS, FORMAT, SCALE, VERSION, is_pack, save_npz
 from glissando.corpus.records import Swipe
+from glissando.ctc import needed_frames
 from glissando.errors import CorpusError
 from glissando.files import replacing_directory
 from glissando.gesture import resample_batch
