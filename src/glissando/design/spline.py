@@ -69,7 +69,10 @@ def spline_band(points: Tensor, h: Tensor) -> Tensor:
         24 * a**2, -3 * a, -168 * a**3, 24 * a**2,
     ]  # fmt: skip
     before, after, b, a = step[:, :-1], step[:, 1:], b[..., None], a[..., None]
-    jumps = torch.stack([60 * (after * a**3 - before * b**3), -360 * (after * a**4 + before * b**4)], 2)  # [B, m, 2, 2]
+    # Leg by leg: how torch rounds this power depends on the shape, and the recorded costs were computed so.
+    fourth = torch.stack([leg**4 for leg in (1 / h).T.contiguous()], 1)[..., None]  # [B, L - 1, 1]
+    jerk, snap = after * a**3 - before * b**3, after * fourth[:, 1:] + before * fourth[:, :-1]
+    jumps = torch.stack([60 * jerk, -360 * snap], 2)  # [B, m, 2, 2]
     band = torch.cat([torch.stack(blocks, -1).unflatten(-1, (3, 2, 2)), jumps[:, :, None]], 2)
     at_rest = torch.zeros(4, 2, 2, dtype=band.dtype, device=band.device)
     at_rest[1] = torch.eye(2)
