@@ -176,8 +176,8 @@ def test_constants_come_from_a_file_that_tuning_wrote(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"scoring": {"length_bonus": 1.0}}', "holds constants of the encoder"),
-        ('{"shark2": {"location": 1.0}}', "no SHARK2 constant 'location'; known are"),
+        ('{"scoring": {"length_bonus": 1.0}}', "holds scoring constants"),
+        ('{"shark2": {"location": 1.0}}', "no shark2 constant 'location'; known are"),
         ('{"shark2": {"points": 2.5}}', "points must be a whole number"),
         ("[]", "are a JSON object"),
         ("{", "is not JSON"),
@@ -193,7 +193,7 @@ def test_files_of_other_constants_are_refused(tmp_path, text, message):
 def test_the_encoder_and_shark2_do_not_take_each_others_constants(tmp_path):
     file = tmp_path / "mine.json"
     file.write_text(json.dumps({"shark2": {"location_weight": 7.5}}))
-    with pytest.raises(ScoringError, match="holds constants of SHARK2"):
+    with pytest.raises(ScoringError, match="holds shark2 constants"):
         load_scoring(file)
     with pytest.raises(ScoringError, match="holds constants of the encoder"):
         load_shark2(Scoring())

@@ -4,8 +4,8 @@ import numpy as np
 
 from glissando.geometry import WalkCosts, resample_evenly
 from glissando.templates import (
+    MatchWeights,
     Templates,
-    Weights,
     cost_tables,
     letter_distances,
     match_locations,
@@ -14,7 +14,7 @@ from glissando.templates import (
     template_shapes,
 )
 
-WEIGHTS = Weights(
+WEIGHTS = MatchWeights(
     start_radius=1.0, end_radius=1.0, shape_weight=3.0, location_weight=5.0, start_weight=1.0, end_weight=1.0
 )
 COSTS = WalkCosts(tunnel=0.5, stray=2.0, turn=1.0, haste=0.5)

@@ -63,11 +63,11 @@ class Scoring:
     pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
 
     def __post_init__(self) -> None:
+        check_numbers(self, "scoring")
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise ScoringError(f"scoring constant {field.name} must be a finite number, got {value!r}")
-            object.__setattr__(self, field.name, float(value))  # an int times a uint8 array would overflow
+            object.__setattr__(
+                self, field.name, float(getattr(self, field.name))
+            )  # an int would overflow a uint8 array
         if self.pruning_frequency < 0:  # the search would prefer prefixes of rare words
             raise ScoringError(f"scoring constant pruning_frequency must not be negative, got {self.pruning_frequency}")
         if not 0 <= self.decoder_share <= 1:
@@ -78,16 +78,7 @@ class Scoring:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], source: str = "scoring") -> Scoring:
         """Read constants; fields left out keep their defaults, unknown ones are an error."""
-        if not isinstance(data, Mapping):
-            raise ScoringError(f"{source}: scoring constants are a JSON object")
-        if "shark2" in data and "scoring" not in data:
-            raise ScoringError(f"{source} holds constants of SHARK2; tune without --method shark2 for the encoder's")
-        values = data.get("scoring", data)
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(values) - known) if isinstance(values, Mapping) else ["?"]
-        if unknown:
-            raise ScoringError(f"{source}: no scoring constant {unknown[0]!r}; known are {', '.join(sorted(known))}")
-        return cls(**values)
+        return cls(**read_numbers(cls, data, "scoring", source))
 
     @property
     def geometric(self) -> bool:
@@ -97,6 +88,28 @@ class Scoring:
     def to_dict(self) -> dict[str, float]:
         """The JSON form that ``from_dict`` reads."""
         return asdict(self)
+
+
+def check_numbers(constants: Any, kind: str) -> None:
+    """Refuse a dataclass of constants in which one is not a finite number."""
+    for field in fields(constants):
+        value = getattr(constants, field.name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ScoringError(f"{kind} constant {field.name} must be a finite number, got {value!r}")
+
+
+def read_numbers(cls: Any, data: Any, kind: str, source: str) -> dict[str, Any]:
+    """The fields of a dataclass of constants from JSON: an object, or one that holds it under the name ``kind``."""
+    values = data.get(kind, data) if isinstance(data, Mapping) else None
+    if not isinstance(values, Mapping):
+        raise ScoringError(f"{source}: {kind} constants are a JSON object")
+    others = [name for name in ("scoring", "shark2") if name != kind and name in values]
+    if others:
+        raise ScoringError(f"{source} holds {others[0]} constants, not {kind} constants; see `glissando tune --method`")
+    known = {field.name for field in fields(cls)}
+    if unknown := sorted(set(values) - known):
+        raise ScoringError(f"{source}: no {kind} constant {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    return dict(values)
 
 
 def packaged_scorings() -> tuple[str, ...]:

@@ -20,9 +20,8 @@ miss by a share of the key they aim at.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,8 @@ from glissando.geometry import POINTS, ROW_HEIGHT, TOUCH_BIAS, WALK, Ruler, Walk
 from glissando.gesture import Points, as_gesture
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon
-from glissando.scoring import Candidate, Scoring, read_constants, softmax
-from glissando.templates import Templates, Weights, cost_tables, match_locations, match_shapes, template_shapes
+from glissando.scoring import Candidate, Scoring, check_numbers, read_constants, read_numbers, softmax
+from glissando.templates import MatchWeights, Templates, cost_tables, match_locations, match_shapes, template_shapes
 from glissando.threads import map_on_cores
 
 
@@ -66,10 +65,7 @@ class Shark2Constants:
     frequency_floor: float = 60.0  # rarer words count as this frequent; lower bytes tell little
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise ScoringError(f"SHARK2 constant {field.name} must be a finite number, got {value!r}")
+        check_numbers(self, "shark2")
         for name in ("points", "shortlist"):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 2:
                 raise ScoringError(f"SHARK2 constant {name} must be a whole number from 2, got {getattr(self, name)}")
@@ -80,16 +76,7 @@ class Shark2Constants:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], source: str = "constants") -> Shark2Constants:
         """Read constants; fields left out keep their defaults, unknown ones are an error."""
-        if not isinstance(data, Mapping):
-            raise ScoringError(f"{source}: SHARK2's constants are a JSON object")
-        if "scoring" in data and "shark2" not in data:
-            raise ScoringError(f"{source} holds constants of the encoder; tune with --method shark2 for SHARK2's")
-        values = data.get("shark2", data)
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(values) - known) if isinstance(values, Mapping) else ["?"]
-        if unknown:
-            raise ScoringError(f"{source}: no SHARK2 constant {unknown[0]!r}; known are {', '.join(sorted(known))}")
-        return cls(**values)
+        return cls(**read_numbers(cls, data, "shark2", source))
 
     def to_dict(self) -> dict[str, float]:
         """The JSON form that ``from_dict`` reads."""
@@ -145,7 +132,7 @@ class Shark2:
         self.layout = layout
         self.lexicon = lexicon
         self.constants = constants or Shark2Constants()
-        self._weights = Weights(*(float(getattr(self.constants, name)) for name in Weights._fields))
+        self._weights = MatchWeights(*(float(getattr(self.constants, name)) for name in MatchWeights._fields))
         self._costs = WalkCosts(*(float(getattr(self.constants, name)) for name in WalkCosts._fields))
         self._ruler = Ruler.of(layout, self.constants.row_height, self.constants.touch_bias)
         self._forms = self._group_words()

@@ -25,7 +25,7 @@ from glissando.geometry import (
 )
 
 
-class Weights(NamedTuple):
+class MatchWeights(NamedTuple):
     """Those of ``Shark2Constants`` that matching needs; numba reads named tuples, not dataclasses."""
 
     start_radius: float
@@ -95,7 +95,7 @@ def letter_distances(point: np.ndarray, keys: np.ndarray, key_starts: np.ndarray
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def near_pairs(start: np.ndarray, end: np.ndarray, groups: np.ndarray, weights: Weights) -> tuple[np.ndarray, int]:
+def near_pairs(start: np.ndarray, end: np.ndarray, groups: np.ndarray, weights: MatchWeights) -> tuple[np.ndarray, int]:
     """Endpoint pruning: the (first, last) letter pairs near a swipe's ends, widened until a template is among them.
 
     Args:
@@ -119,7 +119,7 @@ def near_pairs(start: np.ndarray, end: np.ndarray, groups: np.ndarray, weights: 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def match_shapes(
-    path: np.ndarray, visits: np.ndarray, templates: Templates, weights: Weights
+    path: np.ndarray, visits: np.ndarray, templates: Templates, weights: MatchWeights
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The templates that survive endpoint pruning, with all but their location worked out.
 
