@@ -1,6 +1,6 @@
-"""A training step recorded once as a CUDA graph and replayed: one launch where there were a thousand.
+"""A training step recorded once as a CUDA graph and replayed: one launch instead of a thousand.
 
-A small network at a few hundred steps per second waits for Python, not for the GPU; replaying takes Python out.
+A small network at a few hundred steps per second waits for Python, not for the GPU; a replayed step needs no Python.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from torch import Tensor
 from glissando.train.augment import Parameters
 from glissando.train.batches import Batch
 
-WARM_UP = 3  # steps taken as they are before one is recorded: compilation, and the optimizer's first state
+WARM_UP = 3  # steps taken without recording first: they compile, and make the optimizer's state
 
 Update = Callable[[Batch, Parameters], list[Tensor]]
 
 
 class GraphedUpdate:
-    """Runs an update as it is for a few steps, then records it, and from then on replays it.
+    """Runs an update for a few steps without recording, then records it, and from then on replays it.
 
     Args:
         update: a step from a batch to its measures, with tensors of the same shapes every time, nothing read back
@@ -47,7 +47,7 @@ class GraphedUpdate:
         return [output.clone() for output in self.outputs]
 
     def _warm_up(self, batch: Batch, parameters: Parameters) -> list[Tensor]:
-        """Take a step as it is, on a stream of its own, as recording requires."""
+        """Take a step without recording, on a stream of its own, as recording requires."""
         self.calls += 1
         self.stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.stream):

@@ -1,4 +1,4 @@
-"""What the frozen encoder says of swipes, precomputed once.
+"""The decoder's inputs: the outputs of the frozen encoder, computed once.
 
 Only coefficients and gate are kept; log-emissions are rebuilt from them when a batch is drawn.
 """
@@ -14,26 +14,34 @@ from torch import Tensor
 
 from glissando.model.decoder import frame_features
 from glissando.model.encoder import Encoder, read_heads
-from glissando.train.batches import Corpus, Shelf, Stored
+from glissando.train.batches import TrainingSet
+from glissando.train.decoder.negatives import Pools
+from glissando.train.decoder.vocabulary import spellings
 
 CHUNK = 1024  # swipes encoded at a time
 
 
-class Frames:
-    """The decoder's inputs for rows of a corpus.
+class EncodedSwipes:
+    """Rows of a corpus as the decoder reads them.
 
     Args:
         encoder: in evaluation mode, on the device.
         corpus: swipes on one layout.
         rows: [n] which of them.
+        pools: the negatives of their words.
+
+    Attributes:
+        place: [n] where each row's word is among the pools.
     """
 
-    def __init__(self, encoder: Encoder, corpus: Corpus, rows: np.ndarray) -> None:
+    def __init__(self, encoder: Encoder, corpus: TrainingSet, rows: np.ndarray, pools: Pools) -> None:
         device = next(encoder.parameters()).device
         self.config = encoder.config
-        self.keys, self.mask = corpus.keys[0, :, :2].to(device), corpus.mask[0].to(device)  # [K, 2], [K]
-        shelf, stored = Shelf.of(corpus, device), corpus.read(rows)
-        path = shelf.unpack(Stored(*(part.to(device) for part in stored))).path
+        words = pools.vocabulary.find(spellings(corpus.pack, corpus.kept[rows]))
+        self.place = torch.from_numpy(pools.place(words)).to(device)
+        keys, mask, _ = corpus.table.to(device)
+        self.keys, self.mask = keys[0, :, :2], mask[0]  # [K, 2], [K]
+        path = corpus.load(rows, device).path
         self.heads = torch.cat([self._encode(encoder, some) for some in path.split(CHUNK)])  # [n, T, N * N + 1]
 
     def __len__(self) -> int:
@@ -52,13 +60,13 @@ class Frames:
         return torch.cat([emissions.coefficients, emissions.gate[..., None]], dim=-1)
 
     def _layout(self, batch: int) -> tuple[Tensor, Tensor]:
-        """Key centres [B, K, 2] and which are keys [B, K], the same for every swipe."""
+        """Key centres [B, K, 2] and mask [B, K], the same for every swipe."""
         return self.keys.expand(batch, -1, -1), self.mask.expand(batch, -1)
 
 
 @contextmanager
 def exact_products() -> Iterator[None]:
-    """Multiply matrices in all of float32: coefficients are large, and TF32 would move emissions by hundredths."""
+    """Multiply matrices in full float32: coefficients are large, and TF32 would move emissions by hundredths."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:

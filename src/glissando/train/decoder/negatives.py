@@ -1,15 +1,15 @@
-"""Pools of hard negatives on disk and on a device.
+"""Hard negatives on disk and on a device: every word has a pool of words that its swipes are mistaken for.
 
 An .npz without objects:
 
     letters      uint8  [letters]  key indices of all words, end to end
-    offsets      int64  [W + 1]    where each word's begin
+    offsets      int64  [W + 1]    where each word begins
     frequencies  uint8  [W]        frequency bytes
-    candidates   int64  []         the first so many words may be negatives
+    candidates   int64  []         number of words, the first ones, that may be negatives
     queries      int32  [Q]        the words that have pools
     starts       int64  [Q + 1]    where each pool begins
     members      int32  [M]        the negatives, most often retrieved first
-    counts       int32  [M]        how often each was
+    counts       int32  [M]        how often each was retrieved
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ import torch
 from torch import Tensor
 
 from glissando.errors import TrainingError
-from glissando.model.checkpoint import write_arrays
-from glissando.train.vocabulary import Vocabulary
+from glissando.files import replacing
+from glissando.train.decoder.vocabulary import Vocabulary
 
 ARRAYS = ("letters", "offsets", "frequencies", "candidates", "queries", "starts", "members", "counts")
 
@@ -47,14 +47,14 @@ class Pools:
     def gather(
         cls, vocabulary: Vocabulary, queries: np.ndarray, pairs: np.ndarray, nearness: np.ndarray, most: int
     ) -> Pools:
-        """Make pools of what was retrieved: by hits, and among equal hits by mean nearness.
+        """Make pools of the retrieved words, sorted by hits, and among equal hits by mean nearness.
 
         Args:
             vocabulary: all words.
             queries: [Q] words that get a pool.
             pairs: [n, 2] int64 (word, retrieved word), once for every hit.
             nearness: [n] of each hit.
-            most: negatives of a word.
+            most: most negatives of a word.
         """
         key, inverse, counts = np.unique(
             pairs[:, 0] * len(vocabulary) + pairs[:, 1], return_inverse=True, return_counts=True
@@ -88,7 +88,8 @@ class Pools:
 
     def save(self, path: str | Path) -> None:
         """Write the pools, whole or not at all."""
-        write_arrays(path, self.arrays)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **self.arrays)  # type: ignore[arg-type]
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -100,14 +101,14 @@ class Pools:
 
     @cached_property
     def digest(self) -> str:
-        """A checksum of all arrays, which locks a run to these negatives."""
-        found = hashlib.blake2b(digest_size=16)
+        """A checksum of all arrays; a run resumes only with the same negatives."""
+        digest = hashlib.blake2b(digest_size=16)
         for name, array in self.arrays.items():
-            found.update(name.encode() + np.ascontiguousarray(array).tobytes())
-        return found.hexdigest()
+            digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
     def summary(self) -> str:
-        """How many there are, in words."""
+        """The number of words and of their negatives, in words."""
         sizes = np.diff(self.starts)
         return f"{len(sizes):,} words with {sizes.mean():.0f} negatives each, of {self.vocabulary.candidates:,} words"
 
@@ -124,18 +125,18 @@ class Pools:
         place = np.searchsorted(self.queries, words).clip(max=len(self.queries) - 1)
         if len(words) and (self.queries[place] != words).any():
             lost = int((self.queries[place] != words).sum())
-            raise TrainingError(f"{lost:,} swipes are of words without negatives; mine them for this corpus")
+            raise TrainingError(f"{lost:,} swipes have words without negatives; mine negatives for this corpus")
         return place
 
 
 class Candidates(NamedTuple):
-    """Words that stand beside each other for a swipe, the truth first.
+    """The words to rank for each swipe, the truth first.
 
     Attributes:
         targets: [B, 1 + n, L] key indices.
         lengths: [B, 1 + n].
         frequencies: [B, 1 + n] bytes.
-        valid: [B, 1 + n] bool, False where a pool has no more words.
+        valid: [B, 1 + n] bool, False where the pool has no more words.
     """
 
     targets: Tensor

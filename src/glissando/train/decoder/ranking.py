@@ -1,12 +1,25 @@
-"""Ranking as a loss: the true word against words that look like it, by the score that ranks at inference (eq. 3)."""
+"""The decoder's losses: ranking the true word above words that look like it by eq. 3, and consistency of two views."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from glissando.train.losses import ctc_loss, divergence
+from glissando.train.losses import ctc_loss
+
+
+class Constants(NamedTuple):
+    """The constants of eq. 3 by the names of ``glissando.scoring.Scoring``; training has no floor and no geometry."""
+
+    length_exponent: float
+    frequency_weight: Tensor
+    length_bonus: Tensor
+    frequency_floor: float = 0.0
+    location_weight: float = 0.0
+    shape_weight: float = 0.0
 
 
 class Scorer(nn.Module):
@@ -26,8 +39,8 @@ class Scorer(nn.Module):
 
     def forward(self, costs: Tensor, lengths: Tensor, frequencies: Tensor) -> Tensor:
         """Score words. Shapes: costs, lengths and bytes [B, 1 + n] -> [B, 1 + n]."""
-        typed = lengths.clamp(min=1).float()
-        return -costs / typed**self.exponent + self.weight * frequencies.float() + self.bonus * typed
+        constants = Constants(self.exponent, self.weight, self.bonus)
+        return _score(-costs, lengths.float(), frequencies.float(), constants)
 
     @torch.no_grad()
     def clamp(self) -> None:
@@ -42,13 +55,13 @@ class Scorer(nn.Module):
 def candidate_costs(log_probs: Tensor, targets: Tensor, lengths: Tensor, *, fused: bool = False) -> Tensor:
     """CTC of several words for every swipe, in one call.
 
-    The words of a swipe share its emissions; copies of these are small beside the states of the recursion.
+    The emissions of a swipe are copied for each of its words; the states of the recursion take far more memory.
 
     Args:
         log_probs: [B, T, K + 1], blank last.
         targets: [B, n, L] key indices, anything beyond the length.
         lengths: [B, n].
-        fused: use the Triton recursion; see ``ctc_loss``.
+        fused: use the Triton kernel; see ``ctc_loss``.
 
     Returns:
         [B, n] costs.
@@ -85,12 +98,27 @@ def lambda_loss(scores: Tensor, valid: Tensor, *, mu: float = 10.0, sigma: float
 
 
 def consistency(one: Tensor, other: Tensor, lengths: Tensor) -> Tensor:
-    """Divergence of two views of the same swipes (eq. 4), both ways, summed over frames, per letter.
+    """KL divergence of two views of the same swipes (eq. 4), both ways, summed over frames, per letter.
 
     Which view is a and which is b is chance, so the mean of both directions is eq. 4 with less noise.
     Shapes: [B, T, K + 1] log-probabilities twice, [B] -> scalar.
     """
-    return (divergence(one, other, lengths) + divergence(other, one, lengths)) / 2
+    return (_divergence(one, other, lengths) + _divergence(other, one, lengths)) / 2
+
+
+def _score(log_prob: Tensor, length: Tensor, frequency: Tensor, scoring: Constants) -> Tensor:
+    """Score words by eq. 3, as ``glissando.scoring.score_words`` does for arrays. Shapes: [B, n] each -> [B, n]."""
+    return (
+        log_prob / length.clip(min=1.0) ** scoring.length_exponent
+        + scoring.frequency_weight * frequency.clip(min=scoring.frequency_floor)
+        + scoring.length_bonus * length
+    )
+
+
+def _divergence(one: Tensor, other: Tensor, lengths: Tensor) -> Tensor:
+    """KL divergence of one distribution from another, summed over frames, per letter, averaged over the batch."""
+    gap = (other.exp() * (other - one.float())).sum(dim=(1, 2))
+    return (gap / lengths.clamp(min=1)).mean()
 
 
 def _discount(rank: Tensor) -> Tensor:
