@@ -1,16 +1,16 @@
-"""Pictures of the ablations: what becomes of blank and letters along a swipe, and what more data would bring."""
+"""Pictures of the ablations: blank and letters along a swipe, and the error against the amount of data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ablation_data import MILLION, Trend
 
 from glissando.alignment import align
-from glissando.evaluation.scaling import Extrapolation
 from glissando.figures.style import COLOURS, INK, MUTED, RULE, bare, figure, save
 
 TICKS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50)  # percent
@@ -31,23 +31,6 @@ class Variant:
     title: str
     probs: np.ndarray
     masses: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Trend:
-    """Errors of runs with more and more data on one set of swipes.
-
-    Attributes:
-        title: the set.
-        amounts: [R] swipes trained on.
-        errors: [R] shares misread.
-        laws: by the name a legend gives them, drawn over their own amounts.
-    """
-
-    title: str
-    amounts: np.ndarray
-    errors: np.ndarray
-    laws: Mapping[str, Extrapolation]
 
 
 def draw_blanks(variants: Sequence[Variant], word: str, alphabet: Sequence[str], path: Path) -> list[Path]:
@@ -111,15 +94,13 @@ def _draw_masses(axes: Any, masses: np.ndarray, tallest: float) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def draw_scaling(trends: Sequence[Trend], wanted: float, label: str, path: Path) -> list[Path]:
+def draw_scaling(trends: Sequence[Trend], path: Path) -> list[Path]:
     """Draw errors against data on logarithmic scales, where a power law is a line.
 
-    Shaded is the 95 % interval of the change from the most data that there are.
+    Shaded is the 95 % interval of the change from the most data that there are; a line marks the report's million.
 
     Args:
         trends: a panel for each.
-        wanted: the amount of data that is asked about, marked by a line.
-        label: what it is.
         path: of the picture, without a suffix.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
@@ -127,15 +108,14 @@ def draw_scaling(trends: Sequence[Trend], wanted: float, label: str, path: Path)
     made = figure(3.3 * len(trends), 3.3)
     panels = made.subplots(1, len(trends), squeeze=False, sharex=True)[0]
     for axes, trend in zip(panels, trends, strict=True):
-        for number, (name, found) in enumerate(trend.laws.items()):
-            colour = COLOURS[number]
-            level = found.law.at(found.law.reference)
-            edges = 100 * (level - found.gain_high), 100 * (level - found.gain_low)
-            axes.fill_between(found.amounts, *edges, color=colour, alpha=0.15, lw=0)
+        for number, (name, law) in enumerate(trend.laws.items()):
+            colour, level = COLOURS[number], law.at(law.reference)
+            edges = 100 * (level - law.gain_high), 100 * (level - law.gain_low)
+            axes.fill_between(law.amounts, *edges, color=colour, alpha=0.15, lw=0)
             style = "-" if number == 0 else "--"
-            axes.plot(found.amounts, 100 * found.law.at(found.amounts), style, color=colour, lw=1.5, label=name)
+            axes.plot(law.amounts, 100 * law.at(law.amounts), style, color=colour, lw=1.5, label=name)
         axes.plot(trend.amounts, 100 * trend.errors, "o", color=INK, ms=5, mec="white", mew=0.8, zorder=4)
-        axes.axvline(wanted, color=MUTED, lw=0.8, ls=":")
+        axes.axvline(MILLION, color=MUTED, lw=0.8, ls=":")
         axes.set(xscale="log", yscale="log")
         axes.set_title(trend.title, fontsize=10, color=INK, loc="left")
         axes.yaxis.set_major_locator(FixedLocator(TICKS))
@@ -147,5 +127,5 @@ def draw_scaling(trends: Sequence[Trend], wanted: float, label: str, path: Path)
     panels[0].set_ylabel("top-1 error", fontsize=9, color=MUTED)
     panels[0].legend(loc="lower left", frameon=False, fontsize=8)
     place = panels[0].get_xaxis_transform()
-    panels[0].text(wanted, 0.97, f"{label} ", transform=place, ha="right", va="top", fontsize=8, color=MUTED)
+    panels[0].text(MILLION, 0.97, "the report's ", transform=place, ha="right", va="top", fontsize=8, color=MUTED)
     return save(made, path)
