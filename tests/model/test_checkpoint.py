@@ -108,7 +108,7 @@ def test_foreign_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("config", "message"),
-    [("{", "no usable config"), ("[1]", "is an object"), ('{"depth": 3}', "no field 'depth'")],
+    [("{", "no usable config"), ("[1]", "must be an object"), ('{"depth": 3}', "no setting depth")],
 )
 def test_unusable_config(file, config, message):
     rewrite(file, {"config": config})

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from glissando.errors import TrainingError
 from glissando.model.config import EmbedderConfig
 from glissando.model.embedder import DWELL, LEG_POWER, Embedder, nearness, word_paths
 
@@ -62,10 +61,3 @@ def test_embeddings_have_length_one_and_towers_learn_apart():
     for found in (words, swipes):
         torch.testing.assert_close(found.norm(dim=1), torch.ones(2))
     assert not torch.allclose(words, swipes)
-
-
-def test_configs_are_checked():
-    for bad, message in (({"points": 60}, "cannot halve 60 points"), ({"reach": 0.0}, "reach must be above 0")):
-        with pytest.raises(TrainingError, match=message):
-            EmbedderConfig.from_dict(bad)
-    assert EmbedderConfig.from_dict(EmbedderConfig(width=7).to_dict()).width == 7

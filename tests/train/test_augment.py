@@ -93,7 +93,7 @@ def test_same_seed_same_parameters_and_every_stage_within_its_range():
     assert one.shear.abs().max() <= 0.05
     assert (one.flip == -1).float().mean() == pytest.approx(0.5, abs=0.03)
     assert one.reverse.float().mean() == pytest.approx(0.1, abs=0.02)
-    assert 0 <= one.angle.min() < one.angle.max() < 2 * math.pi
+    assert 0 < one.angle.min() < one.angle.max() < 2 * math.pi  # without an upright share every sample turns
 
 
 def test_y_scale_is_skipped_on_more_than_three_rows():
@@ -120,11 +120,6 @@ def test_upright_keyboards_keep_left_left_and_top_on_top():
         assert (q[:, 1] < z[:, 1]).all()
         # No more than shear: 5 % of the row's width, where a turn by three degrees would lift it as much.
         assert ((q - p)[:, 1].abs() <= 0.05 * (p - q)[:, 0] + 1e-6).all()
-
-
-def test_without_an_upright_share_every_draw_may_turn():
-    drawn = sample_parameters(make_batch(4000), AugmentConfig(), torch.Generator().manual_seed(0))
-    assert (drawn.angle != 0).all()
 
 
 def one_key(x: float, y: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -215,8 +210,12 @@ def test_reversal_turns_path_and_word_around_by_hand():
 
 
 @pytest.mark.parametrize(
-    "setting", [{"y_scale": (1.0, 0.5)}, {"x_scale": (0.0, 1.0)}, {"flip_x": 1.5}, {"shear": (0.0, math.nan)}]
-)
+    "setting",
+    [
+        {"y_scale": (1.0, 0.5)}, {"x_scale": (0.0, 1.0)}, {"flip_x": 1.5}, {"shear": (0.0, math.nan)},
+        {"sway": (-0.1, 0.0)}, {"rotation": (90.0, 0.0)},
+    ],
+)  # fmt: skip
 def test_impossible_ranges_are_refused(setting):
     with pytest.raises(TrainingError, match=next(iter(setting))):
         AugmentConfig(**setting)
@@ -235,9 +234,3 @@ def test_a_sway_moves_the_path_off_its_keys_by_key_sizes():
     assert torch.allclose(moved.square().mean((0, 2)).sqrt(), 0.1 * keys, rtol=0.05)
     steps = moved.diff(dim=2).abs().amax()
     assert steps < 0.25 * moved.abs().amax()  # slow: no point is thrown away from the one before it
-
-
-@pytest.mark.parametrize("bad", [(-0.1, 0.0), (0.0, float("nan"))])
-def test_a_sway_is_two_sizes(bad):
-    with pytest.raises(TrainingError, match="sway"):
-        AugmentConfig(sway=bad)

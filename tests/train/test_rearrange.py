@@ -3,7 +3,7 @@ from itertools import combinations_with_replacement
 import pytest
 import torch
 
-from glissando.train.batches import Batch
+from glissando.train.batches import Batch, LayoutTable
 from glissando.train.rearrange import align, letter_mask, pitch, rearrange
 
 ROW = torch.tensor([[0.1 * k + 0.05, 0.5, 0.05, 0.5] for k in range(10)])  # ten keys in one row
@@ -107,10 +107,10 @@ def test_pitch_is_the_mean_size_of_the_words_keys():
 
 @pytest.mark.parametrize("retime", [False, True])
 @pytest.mark.parametrize("turn", [False, True])
-def test_the_old_layout_gives_the_old_path_back(retime, turn):
+def test_a_swipe_carried_to_its_own_layout_stays(retime, turn):
     batch = random_batch()
     frames = align(batch.path, batch.keys, batch.targets, batch.lengths)
-    same = rearrange(batch, frames, batch.keys, batch.mask, batch.rows, retime=retime, turn=turn)
+    same = rearrange(batch, frames, LayoutTable(batch.keys, batch.mask, batch.rows), retime=retime, turn=turn)
     torch.testing.assert_close(same.path, batch.path, atol=1e-5, rtol=0)
 
 
@@ -125,13 +125,13 @@ def exact_swipes() -> tuple[Batch, torch.Tensor, torch.Tensor, Batch]:
 
 def test_an_exact_swipe_becomes_an_exact_swipe():
     batch, frames, new_keys, expected = exact_swipes()
-    moved = rearrange(batch, frames, new_keys, batch.mask, batch.rows, retime=False, turn=False)
+    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, batch.rows), retime=False, turn=False)
     torch.testing.assert_close(moved.path, expected.path, atol=1e-5, rtol=0)
 
 
 def test_retiming_changes_the_pace_not_the_way():
     batch, frames, new_keys, expected = exact_swipes()
-    moved = rearrange(batch, frames, new_keys, batch.mask, batch.rows, retime=True, turn=False)
+    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, batch.rows), retime=True, turn=False)
     assert not torch.allclose(moved.path, expected.path, atol=0.05)
     dense = torch.nn.functional.interpolate(expected.path, 64 * 40, mode="linear", align_corners=True)
     assert torch.cdist(moved.path.transpose(1, 2), dense.transpose(1, 2)).amin(2).max() < 0.02
@@ -144,7 +144,7 @@ def test_offsets_at_the_letters_scale_with_the_keys():
     path = torch.stack([torch.linspace(0.16, 0.83, 64), torch.linspace(0.6, 0.45, 64)])[None]
     batch = Batch(path, keys, torch.ones(1, 10, dtype=torch.bool), targets, lengths, torch.tensor([1]))
     frames = align(path, keys, targets, lengths)
-    moved = rearrange(batch, frames, new_keys, batch.mask, torch.tensor([10]), retime=False, turn=False)
+    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, torch.tensor([10])), retime=False, turn=False)
     # Five times as wide and a tenth as high: an offset (.01, .1) is (.05, .01), (-.02, -.05) is (-.1, -.005).
     torch.testing.assert_close(moved.path[0, :, 0], torch.tensor([0.55, 0.16]))
     torch.testing.assert_close(moved.path[0, :, -1], torch.tensor([0.40, 0.845]))
@@ -158,8 +158,8 @@ def test_an_overshoot_turns_with_its_segment():
     path = torch.stack([torch.linspace(0.2, 0.7, 64), torch.full((64,), 0.5 + below)])[None]  # 0.1 too far
     batch = Batch(path, across, torch.ones(1, 2, dtype=torch.bool), torch.tensor([[0, 1]]), torch.tensor([2]), None)
     frames = align(path, across, batch.targets, batch.lengths)
-    turned = rearrange(batch, frames, down, batch.mask, None, turn=True)
-    kept = rearrange(batch, frames, down, batch.mask, None, turn=False)
+    turned = rearrange(batch, frames, LayoutTable(down, batch.mask, None), turn=True)
+    kept = rearrange(batch, frames, LayoutTable(down, batch.mask, None), turn=False)
     torch.testing.assert_close(turned.path[0, :, -1], torch.tensor([0.5, 0.7 + below]))
     torch.testing.assert_close(kept.path[0, :, -1], torch.tensor([0.6, 0.6 + below]))
 
@@ -175,7 +175,7 @@ def test_paths_stay_in_one_piece(turn):
     doubled = batch.targets[:, 1:] == batch.targets[:, :-1]
     calm = (spans.masked_fill(doubled, 64) > 32).all(1)
     assert calm.sum() > 8
-    moved = rearrange(batch, frames, new_keys, batch.mask, batch.rows, retime=False, turn=turn)
+    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, batch.rows), retime=False, turn=turn)
     assert moved.path.diff(dim=2).abs().amax((1, 2))[calm].max() < 0.06
 
 
@@ -186,7 +186,7 @@ def test_time_goes_where_the_way_is_longer():
     path = torch.stack([torch.linspace(0.05, 0.85, 64), torch.full((64,), 0.5)])[None]
     batch = Batch(path, ROW[None], torch.ones(1, 10, dtype=torch.bool), targets, lengths, torch.tensor([1]))
     frames = align(path, ROW[None], targets, lengths)
-    moved = rearrange(batch, frames, new_keys[None], batch.mask, batch.rows, retime=True)
+    moved = rearrange(batch, frames, LayoutTable(new_keys[None], batch.mask, batch.rows), retime=True)
     long, short = 1.6**0.47, 0.4**0.47
     reached = (moved.path[0, 0] < new_keys[4, 0]).sum()
     assert abs(int(reached) - 63 * long / (long + short)) < 1.5
@@ -203,7 +203,7 @@ def test_anything_stays_finite_and_inside(length):
     lengths = torch.full((40,), length)
     batch = Batch(path, keys, torch.ones(40, 24, dtype=torch.bool), targets, lengths, torch.full((40,), 4))
     frames = align(path, keys, targets, lengths)
-    moved = rearrange(batch, frames, new_keys, batch.mask, batch.rows, turn=True)
+    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, batch.rows), turn=True)
     assert torch.isfinite(moved.path).all()
     assert moved.path.min() >= 0
     assert moved.path.max() <= 1
@@ -215,5 +215,6 @@ def test_padding_changes_nothing():
     new_keys = grid(64, torch.Generator().manual_seed(3))
     frames = [align(b.path, b.keys, b.targets, b.lengths) for b in (batch, wide)]
     assert torch.equal(frames[0], frames[1][:, :12])
-    moved = [rearrange(b, f, new_keys, b.mask, b.rows, turn=True) for b, f in zip((batch, wide), frames, strict=True)]
+    grids = LayoutTable(new_keys, batch.mask, batch.rows)
+    moved = [rearrange(b, f, grids, turn=True) for b, f in zip((batch, wide), frames, strict=True)]
     torch.testing.assert_close(moved[0].path, moved[1].path)

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from glissando.errors import TrainingError
-from glissando.train.pools import Pools, PoolTable
-from glissando.train.vocabulary import Vocabulary
+from glissando.train.decoder.negatives import Pools, PoolTable
+from glissando.train.decoder.vocabulary import Vocabulary
 
 CPU = torch.device("cpu")
 WORDS = Vocabulary(
@@ -32,7 +32,7 @@ def test_hits_come_first_then_nearness(pools):
     assert pools.summary().startswith("2 words with 2 negatives")
 
 
-def test_a_pool_keeps_so_many():
+def test_a_pool_keeps_the_most_retrieved():
     pairs = np.array([(0, 3), (0, 2), (0, 2)])
     assert Pools.gather(WORDS, np.array([0]), pairs, np.ones(3), most=1).members.tolist() == [2]
 
@@ -61,7 +61,7 @@ def test_damaged_files_are_refused(pools, tmp_path):
 
 def test_places_and_words_without_pools(pools):
     assert pools.place(np.array([4, 0, 4])).tolist() == [1, 0, 1]
-    with pytest.raises(TrainingError, match="1 swipes are of words without negatives"):
+    with pytest.raises(TrainingError, match="1 swipes have words without negatives"):
         pools.place(np.array([4, 3]))
 
 

@@ -1,22 +1,17 @@
 """Recorded steps. Without a GPU a stand-in replays them, which tests what is copied where; the rest needs a GPU."""
 
-import importlib.util
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
+from train import toy
 
 from glissando.train.augment import AugmentConfig, Parameters, sample_parameters
-from glissando.train.batches import Batch, Corpus
-from glissando.train.graphed import WARM_UP, GraphedUpdate
-from glissando.train.trainer import Trainer
+from glissando.train.batches import Batch, TrainingSet
+from glissando.train.encoder.graphed import WARM_UP, GraphedUpdate
+from glissando.train.encoder.trainer import EncoderTrainer
 from glissando.train.world import World
-
-_SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
-toy = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(toy)
 
 
 class Replayed:
@@ -103,19 +98,19 @@ def test_the_callers_batch_is_not_kept(replayed):
 
 
 def test_a_cpu_takes_its_steps_as_they_are(tmp_path):
-    corpus = Corpus.open(toy.write_pack(tmp_path / "pack.npz"), 32)
-    trainer = Trainer(toy.toy_config(steps=3, graph=True), corpus, World(torch.device("cpu")))
+    corpus = TrainingSet.open(toy.write_pack(tmp_path / "pack.npz"), 32)
+    trainer = EncoderTrainer(toy.toy_config(steps=3, graph=True), corpus, World(torch.device("cpu")))
     assert not isinstance(trainer.update, GraphedUpdate)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="recording a step needs a GPU")
 def test_on_a_gpu_recorded_steps_train_what_plain_steps_train(tmp_path):
-    corpus = Corpus.open(toy.write_pack(tmp_path / "pack.npz"), 32)
+    corpus = TrainingSet.open(toy.write_pack(tmp_path / "pack.npz"), 32)
     model = replace(toy.MODEL, dropout=0.0)
     losses = {}
     for graph in (False, True):
         config = toy.toy_config(model=model, steps=12, graph=graph, precision="fp32", rearranged=0.5, extra_keys=2)
-        trainer = Trainer(config, corpus, World(torch.device("cuda")))
+        trainer = EncoderTrainer(config, corpus, World(torch.device("cuda")))
         assert isinstance(trainer.update, GraphedUpdate) == graph
         steps = zip(range(12), trainer.since(0), strict=False)
         losses[graph] = [trainer.step(batch, step, (step + 1) / 12)[0].item() for step, batch in steps]

@@ -1,24 +1,20 @@
-import importlib.util
-from argparse import Namespace
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
+from train import toy
+from train.toy import typed
 
-from glissando.errors import TrainingError
 from glissando.model.checkpoint import save_embedder
 from glissando.model.config import EmbedderConfig
 from glissando.model.embedder import Embedder
-from glissando.train.batches import Corpus
-from glissando.train.decoder_config import MiningConfig
-from glissando.train.negatives import main, mine, mine_negatives
-from glissando.train.pools import Pools
-from glissando.train.vocabulary import Vocabulary, spellings
+from glissando.train.batches import TrainingSet
+from glissando.train.decoder.config import MiningConfig
+from glissando.train.decoder.embedder import Swipes
+from glissando.train.decoder.mining import mine_negatives, retrieve
+from glissando.train.decoder.negatives import Pools
+from glissando.train.decoder.vocabulary import Vocabulary, spellings
 
-_SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
-toy = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(toy)
+CPU = torch.device("cpu")
 
 
 class Spelled(Embedder):
@@ -32,10 +28,6 @@ class Spelled(Embedder):
         return torch.nn.functional.normalize(torch.cat([start, torch.ones(len(start), 1)], dim=1), dim=1)
 
 
-def typed(word: str) -> bytes:
-    return bytes(toy.LAYOUT.letters.index(letter) for letter in word)
-
-
 def words_of(*known: str, queries: tuple[str, ...] = ()) -> Vocabulary:
     spelled = list(dict.fromkeys([*map(typed, known), *map(typed, queries)]))
     letters = np.frombuffer(b"".join(spelled), dtype=np.uint8)
@@ -43,13 +35,18 @@ def words_of(*known: str, queries: tuple[str, ...] = ()) -> Vocabulary:
     return Vocabulary(letters, offsets, np.full(len(spelled), 9, dtype=np.uint8), len({*map(typed, known)}))
 
 
-def test_swipes_and_the_word_itself_vote(tmp_path):
-    corpus = Corpus.open(toy.write_pack(tmp_path / "pack.npz", rows=60), 32)
+def test_swipes_and_the_word_itself_vote(pack):
+    corpus = TrainingSet.open(pack, 32)
     words = words_of(*toy.WORDS, "add", "eff", queries=("fee",))
-    aside = np.arange(60) >= 50
+    rows = np.arange(50)
     queries = words.find([*map(typed, ("af", "cafe", "fee"))])
-    pools = mine(Spelled(EmbedderConfig(keys=6)), corpus, aside, words, queries, MiningConfig(neighbours=3))
-    seen = spellings(corpus.pack, corpus.kept[~aside])
+    hits, shares = zip(
+        *retrieve(Spelled(EmbedderConfig(keys=6)), Swipes.of(corpus, rows, words, CPU), queries, words, 3), strict=True
+    )
+    assert shares[-1] == 1
+    pairs, nearness = (np.concatenate(part) for part in zip(*hits, strict=True))
+    pools = Pools.gather(words, queries, pairs, nearness, most=128)
+    seen = spellings(corpus.pack, corpus.kept[rows])
     for word in ("af", "cafe"):
         members, counts = pools.pool(int(words.find([typed(word)])[0]))
         first = [words.spelling(int(member))[0] for member in members[:2]]
@@ -63,21 +60,13 @@ def test_swipes_and_the_word_itself_vote(tmp_path):
     assert members.max() < words.candidates
 
 
-def test_a_file_comes_out_of_the_command(tmp_path, capsys):
-    pack, val = toy.write_pack(tmp_path / "train.npz"), toy.write_pack(tmp_path / "val.npz", rows=9, seed=3)
+def test_pools_are_written_and_progress_is_reported(pack, val, tmp_path):
     (tmp_path / "words.txt").write_text("\n".join([*toy.WORDS, "feed", "fee"]))
     save_embedder(tmp_path / "e.safetensors", Embedder(EmbedderConfig(keys=6, width=8, dimensions=4)))
-    arguments = ["--pack", pack, "--val", val, "--lexicon", tmp_path / "words.txt", "--out", tmp_path / "n.npz"]
-    arguments = [*map(str, arguments), "--device", "cpu", "--set=holdout=0", "--set=pool=4"]
-    assert main(arguments) == 1
-    assert "needs --embedder" in capsys.readouterr().err
-    assert main([*arguments, "--embedder", str(tmp_path / "e.safetensors")]) == 0
-    assert "10 words with 4 negatives each, of 12 words" in capsys.readouterr().out
-    assert Pools.open(tmp_path / "n.npz").vocabulary.candidates == 12
-
-
-def test_settings_are_checked():
-    with pytest.raises(TrainingError, match="pool must be at least 1, got 0"):
-        MiningConfig().changed(["pool=0"])
-    with pytest.raises(TrainingError, match="needs --lexicon"):
-        mine_negatives(MiningConfig(), Namespace(lexicon=None, embedder=None))
+    reported = []
+    job = toy.job(pack, tmp_path / "n.npz", val=val, report=reported.append)
+    config = MiningConfig(holdout=0.0, pool=4)
+    pools = mine_negatives(config, job, tmp_path / "words.txt", tmp_path / "e.safetensors")
+    assert pools.summary() == "10 words with 4 negatives each, of 12 words"
+    assert reported[-1] == {"progress": pytest.approx(1)}
+    assert Pools.open(tmp_path / "n.npz").digest == pools.digest

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from glissando.train.decoder_validation import GRID, Judged, best_scorer, hits, measures
-from glissando.train.ranking import Scorer
+from glissando.train.decoder.ranking import Scorer
+from glissando.train.decoder.validation import GRID, Judged, beaten_by, best_scorer, measures
 
 
 def judged(costs, lengths, frequencies, valid=None) -> Judged:
@@ -12,18 +12,18 @@ def judged(costs, lengths, frequencies, valid=None) -> Judged:
     return Judged(costs, torch.tensor(lengths), torch.tensor(frequencies, dtype=torch.uint8), valid, greedy)
 
 
-def test_hits_count_what_beats_or_equals_the_truth():
+def test_the_truth_is_beaten_by_what_scores_as_high():
     part = judged([[2.0, 1.0, 2.0, 9.0]], [[3] * 4], [[0] * 4])
-    assert hits(part, Scorer(0.0, 0.0, 0.0)).tolist() == [2]
+    assert beaten_by(part, Scorer(0.0, 0.0, 0.0)).tolist() == [2]
     part = part._replace(valid=torch.tensor([[True, False, True, True]]))
-    assert hits(part, Scorer(0.0, 0.0, 0.0)).tolist() == [1]
+    assert beaten_by(part, Scorer(0.0, 0.0, 0.0)).tolist() == [1]
 
 
 def test_the_grid_finds_constants_that_the_swipes_need():
     # The frequent truth costs a little more than its rare rival, and must not win where it costs far more.
     part = judged([[3.0, 2.0], [1.0, 9.0]], [[4, 4], [4, 4]], [[150, 100], [100, 150]])
     best = best_scorer(part)
-    assert (hits(part, best) == 0).all()
+    assert (beaten_by(part, best) == 0).all()
     assert 1 / 50 < best.weight.item() < 8 / 50
     assert (best.exponent, pytest.approx(best.weight.item()), best.bonus.item()) in GRID
 
