@@ -37,13 +37,6 @@ def test_it_begins_as_the_identity(training):
     torch.testing.assert_close(corrected, found.log_probs, rtol=0, atol=1e-5)
 
 
-def test_out_come_log_probabilities():
-    torch.manual_seed(0)
-    corrected = stirred(SMALL).eval()(frame_features(emissions(SMALL)))
-    assert corrected.shape == (3, 12, 6)
-    torch.testing.assert_close(corrected.exp().sum(dim=-1), torch.ones(3, 12))
-
-
 def test_both_forms_of_the_memory_are_one_convolution_with_a_skip_and_have_one_gradient():
     torch.manual_seed(0)
     memory, x = Memory(4, 5).double(), torch.randn(2, 9, 4, dtype=torch.float64)

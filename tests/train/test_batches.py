@@ -59,27 +59,11 @@ def test_words_that_do_not_fit_the_frames_are_dropped():
         TrainingSet.of(make_pack(["bb", "ba"]), 1)
 
 
-def test_word_counts_count_kept_rows():
-    corpus = TrainingSet.of(make_pack(["ab", "ab", "cc", "ab"]), 2)
-    assert corpus.word_counts.tolist() == [3, 3, 3]
-
-
 def collect(batches: Batches, start: int, count: int) -> list[tuple]:
     stream = batches.since(start)
     found = [next(stream) for _ in range(count)]
     stream.close()
     return found
-
-
-@pytest.mark.parametrize("resident", [True, False])
-def test_batches_can_start_anywhere(resident):
-    corpus = make_corpus(20)
-    batches = Batches(corpus, Order(20, 6, seed=2), CPU, resident=resident)
-    whole = collect(batches, 0, 8)  # three steps to the epoch
-    tail = collect(batches, 5, 3)
-    for (batch, rows), (again, rows_again) in zip(whole[5:], tail, strict=True):
-        assert torch.equal(rows, rows_again)
-        assert all(torch.equal(a, b) for a, b in zip(batch, again, strict=True))
 
 
 def test_streaming_from_disk_gives_what_memory_gives(tmp_path):

@@ -30,13 +30,6 @@ def collapse(path: tuple[int, ...], blank: int) -> list[int]:
     return [label for label, _ in groupby(path) if label != blank]
 
 
-def test_two_frames_by_hand():
-    # Keys a, b and blank; "a" is spelled by aa, a-, -a.
-    probs = torch.tensor([[[0.5, 0.2, 0.3], [0.1, 0.6, 0.3]]])
-    cost = ctc_loss(probs.log(), *words([0]))
-    assert cost.item() == pytest.approx(-math.log(0.5 * 0.1 + 0.5 * 0.3 + 0.3 * 0.1), rel=1e-6)
-
-
 @pytest.mark.parametrize("word", [[0], [1], [0, 1], [0, 0], [1, 0, 1], [1, 1, 0]])
 def test_cost_is_the_sum_over_all_paths(word):
     log_probs = torch.randn(1, 5, 3, generator=torch.Generator().manual_seed(len(word))).log_softmax(2)
@@ -69,12 +62,6 @@ def test_values_and_gradients_equal_torch(seed):
     torch.testing.assert_close(our_gradient, their_gradient, rtol=1e-4, atol=1e-5)
 
 
-def test_gradient_is_right_by_finite_differences():
-    log_probs = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-    targets, lengths = words([0, 0], [2, 1, 0])
-    assert torch.autograd.gradcheck(lambda x: ctc_loss(x, targets, lengths), log_probs.requires_grad_())
-
-
 def test_an_impossible_word_costs_nothing_and_has_no_gradient():
     logits = torch.randn(3, 3, 5, generator=torch.Generator().manual_seed(0)).requires_grad_()
     targets, lengths = words([1, 1, 1], [0, 1, 2, 3], [0, 1])  # five frames needed; four needed; two
@@ -95,13 +82,6 @@ def test_masked_keys_of_minus_ten_thousand_leave_everything_finite():
     assert cost.isfinite().all()
     assert logits.grad.isfinite().all()
     assert cost[1] > 1e4
-
-
-def test_padding_beyond_the_word_has_no_say():
-    logits, targets, lengths = logits_and_words(4)
-    garbage = torch.where(torch.arange(targets.shape[1]) < lengths[:, None], targets, 5)
-    log_probs = logits.detach().log_softmax(2)
-    assert torch.equal(ctc_loss(log_probs, targets, lengths), ctc_loss(log_probs, garbage, lengths))
 
 
 def test_emission_penalty_by_hand():

@@ -5,7 +5,7 @@ from train import toy
 from glissando.model.checkpoint import load_encoder
 from glissando.model.decoder import frame_features
 from glissando.train.batches import TrainingSet
-from glissando.train.decoder.frames import EncodedSwipes, exact_products
+from glissando.train.decoder.frames import EncodedSwipes
 from glissando.train.decoder.negatives import Pools
 
 
@@ -22,14 +22,3 @@ def test_precomputed_features_are_the_encoders(kit):
     assert not swipes.features(torch.arange(3)).requires_grad  # the encoder is frozen
     words = [toy.typed(corpus.pack.word(row)) for row in rows.tolist()]
     assert [pools.vocabulary.spelling(pools.queries[place]) for place in swipes.place.tolist()] == words
-
-
-def test_precision_is_put_back():
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
-        with exact_products():
-            assert torch.get_float32_matmul_precision() == "highest"
-        assert torch.get_float32_matmul_precision() == "high"
-    finally:
-        torch.set_float32_matmul_precision(before)

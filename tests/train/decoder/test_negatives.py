@@ -32,11 +32,6 @@ def test_hits_come_first_then_nearness(pools):
     assert pools.summary().startswith("2 words with 2 negatives")
 
 
-def test_a_pool_keeps_the_most_retrieved():
-    pairs = np.array([(0, 3), (0, 2), (0, 2)])
-    assert Pools.gather(WORDS, np.array([0]), pairs, np.ones(3), most=1).members.tolist() == [2]
-
-
 def test_pools_come_back_from_disk_with_their_checksum(pools, tmp_path):
     pools.save(tmp_path / "n.npz")
     again = Pools.open(tmp_path / "n.npz")
@@ -81,9 +76,3 @@ def test_draws_are_even_and_never_repeat(pools):
     all_ = table.draw(place[:50], 9, torch.Generator().manual_seed(0))
     assert all(sorted(row) == [10, 20, 30, 40] for row in all_.frequencies.tolist())
     assert table.draw(place[:5], 0, torch.Generator().manual_seed(0)).valid.shape == (5, 1)
-
-
-def test_places_without_a_word_are_drawn_last(pools):
-    drawn = PoolTable(pools, CPU).draw(torch.ones(200, dtype=torch.long), 2, torch.Generator().manual_seed(0))
-    assert drawn.valid.tolist() == [[True, True, False]] * 200
-    assert set(drawn.frequencies[:, 1].tolist()) == {30}

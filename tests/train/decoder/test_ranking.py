@@ -28,13 +28,6 @@ def test_lambda_loss_is_the_papers(mu, sigma):
     assert found.tolist() == pytest.approx([plain_lambda_loss(row, mu, sigma) for row in scores.tolist()])
 
 
-def test_two_words_by_hand():
-    scores = torch.tensor([[0.0, 0.0]])  # tied: the truth keeps rank 1
-    weight = 10 * (1 - 1 / math.log2(3)) + (1 - 1 / math.log2(3))
-    found = lambda_loss(scores, torch.ones(1, 2, dtype=torch.bool), mu=10.0, sigma=1.0)
-    assert found.item() == pytest.approx(weight * math.log(2))
-
-
 def test_places_without_a_word_count_for_nothing():
     torch.manual_seed(0)
     scores = torch.randn(4, 6)
