@@ -38,12 +38,6 @@ def test_a_word_on_one_key_stays_there(letters):
     torch.testing.assert_close(path_of(*letters), CENTRES[3][:, None].expand(2, 65))
 
 
-def test_what_is_beyond_the_length_does_not_matter():
-    targets = torch.tensor([[0, 1, 0, 0], [0, 1, 3, 2]])
-    one, other = word_paths(targets, torch.tensor([2, 2]), CENTRES)
-    torch.testing.assert_close(one, other)
-
-
 def test_nearness_is_one_on_a_key_and_falls_with_key_widths():
     path = torch.tensor([[[0.1, 0.18], [0.5, 0.5]]])
     near = nearness(path, KEYS, reach=0.8)[0]

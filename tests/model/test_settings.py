@@ -6,11 +6,11 @@ import pytest
 
 from glissando.errors import TrainingError
 from glissando.model.config import DecoderConfig, EmbedderConfig, EncoderConfig
-from glissando.model.settings import Settings, setting
+from glissando.model.settings import Config, setting
 
 
 @dataclass(frozen=True)
-class Training(Settings):
+class Training(Config):
     """Settings of every kind."""
 
     removed: ClassVar = {"pace": {"share": 0}, "noise": 0, "teachers": [], "shape": {}}

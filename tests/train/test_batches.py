@@ -103,9 +103,3 @@ def test_two_parts_of_the_people_share_nobody_and_leave_nobody_out():
     assert corpus.of_people(0, 1, seed=1) is corpus
     with pytest.raises(TrainingError, match="no person falls in the part"):
         corpus.of_people(0, 1e-9, seed=1)
-
-
-def test_another_corpus_has_another_digest():
-    assert make_corpus(20).digest == make_corpus(20).digest
-    assert make_corpus(20).digest != make_corpus(21).digest
-    assert TrainingSet.of(make_pack(["ab"], seed=1), 9).digest != TrainingSet.of(make_pack(["ab"], seed=2), 9).digest

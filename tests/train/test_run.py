@@ -30,14 +30,6 @@ def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(settings, pack, t
     assert [line["step"] for line in toy.lines_of(parts)] == [5, 8, 13, 14]
 
 
-def test_seeds_reproduce_and_differ(pack, tmp_path):
-    for name, seed in (("one", 1), ("again", 1), ("two", 2)):
-        train_encoder(toy.toy_config(steps=3, seed=seed), toy.job(pack, tmp_path / name))
-    toy.assert_same_checkpoint(tmp_path / "one", tmp_path / "again")
-    with pytest.raises(AssertionError):
-        toy.assert_same_checkpoint(tmp_path / "one", tmp_path / "two")
-
-
 def test_the_callers_random_state_is_left_alone(pack, tmp_path):
     torch.manual_seed(4)
     expected = torch.rand(3)

@@ -46,10 +46,3 @@ def test_a_trained_toy_decodes_new_swipes_of_its_words(keyboard):
 
 def test_it_decodes_words_it_was_never_trained_on(keyboard):
     assert right(keyboard, swipes(UNSEEN, 10, seed=78)) > 0.8
-
-
-def test_one_swipe_alone_decodes_as_in_a_batch(keyboard):
-    pairs = swipes(toy.WORDS, 1, seed=79)
-    together = keyboard.decode_batch([gesture for _, gesture in pairs])
-    for (_, gesture), expected in zip(pairs, together, strict=True):
-        assert [one.word for one in keyboard.decode(gesture)] == [one.word for one in expected]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from glissando.errors import DesignError, TrainingError
-from glissando.train.config import read_config
+from glissando.model.settings import read_config
 
 
 @dataclass(frozen=True)

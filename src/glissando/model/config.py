@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from glissando.errors import TrainingError
-from glissando.model.settings import Settings, setting
+from glissando.model.settings import Config, setting
 
 COUNT = "[1, inf)"
 SHARE = "[0, 1)"
 
 
 @dataclass(frozen=True)
-class EncoderConfig(Settings):
+class EncoderConfig(Config):
     """The shape of an encoder. 634,849 trainable parameters by default, whatever ``frames`` is.
 
     Attributes:
@@ -55,7 +55,7 @@ class EncoderConfig(Settings):
 
 
 @dataclass(frozen=True)
-class DecoderConfig(Settings):
+class DecoderConfig(Config):
     """The shape of a decoder. 304,667 trainable parameters by default, for any number of frames.
 
     Attributes:
@@ -88,7 +88,7 @@ class DecoderConfig(Settings):
 
 
 @dataclass(frozen=True)
-class EmbedderConfig(Settings):
+class EmbedderConfig(Config):
     """The shape of an embedder: two towers, one for swipes and one for words, into one space.
 
     Attributes:

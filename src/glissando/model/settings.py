@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, 
 
 from glissando.errors import TrainingError
 
-Config = TypeVar("Config")
+AnyConfig = TypeVar("AnyConfig")
 
 
 def setting(default: Any, interval: str) -> Any:
@@ -24,7 +24,7 @@ def setting(default: Any, interval: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Config:
     """Base of every config: checked when it is made, whether from JSON, from ``name=value`` or by hand.
 
     Attributes:
@@ -67,7 +67,7 @@ class Settings:
         return read_config(type(self), data)
 
 
-def read_config(cls: type[Config], data: Mapping[str, Any], section: str = "") -> Config:
+def read_config(cls: type[AnyConfig], data: Mapping[str, Any], section: str = "") -> AnyConfig:
     """Build a config dataclass, nested ones included, checking names, types and ranges of every setting."""
     if not isinstance(data, Mapping):
         raise TrainingError(f"{section or 'the config'} must be an object, got {data!r}")

@@ -17,14 +17,14 @@ import torch
 from torch import Tensor
 
 from glissando.errors import TrainingError
-from glissando.model.settings import Settings, setting
+from glissando.model.settings import Config, setting
 from glissando.train.batches import Batch
 
 WAVES = 6  # of a sway, the fastest three times up and down
 
 
 @dataclass(frozen=True)
-class AugmentConfig(Settings):
+class AugmentConfig(Config):
     """The range of each stage; the defaults are the report's.
 
     Attributes:

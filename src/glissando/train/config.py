@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from glissando.model.settings import Settings, read_config, setting
-
-__all__ = ["COUNT", "POSITIVE", "SHARE", "UNSIGNED", "Schedule", "Settings", "read_config", "setting"]
+from glissando.model.settings import Config, setting
 
 COUNT = "[1, inf)"
 UNSIGNED = "[0, inf)"
@@ -15,7 +13,7 @@ SHARE = "[0, 1)"
 
 
 @dataclass(frozen=True)
-class Schedule(Settings):
+class TrainingSchedule(Config):
     """How long a network is trained, how fast, and what is written down on the way.
 
     Attributes:

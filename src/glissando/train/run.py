@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from glissando.errors import TrainingError
-from glissando.train.config import Schedule
+from glissando.train.config import TrainingSchedule
 from glissando.train.journal import Clock, Journal, Report
 from glissando.train.state import load_state, save_state
 from glissando.train.world import World, join_world
@@ -82,7 +82,7 @@ class Learner(Protocol):
     identity: dict[str, Any]
 
     @property
-    def config(self) -> Schedule:
+    def config(self) -> TrainingSchedule:
         """The settings."""
 
     def since(self, step: int) -> Generator[Any, None, None]:

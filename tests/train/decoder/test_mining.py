@@ -12,7 +12,7 @@ from glissando.train.decoder.config import MiningConfig
 from glissando.train.decoder.embedder import Swipes
 from glissando.train.decoder.mining import mine_negatives, retrieve
 from glissando.train.decoder.negatives import Pools
-from glissando.train.decoder.vocabulary import Vocabulary, spellings
+from glissando.train.decoder.words import SpelledWords, spellings
 
 CPU = torch.device("cpu")
 
@@ -28,11 +28,11 @@ class Spelled(Embedder):
         return torch.nn.functional.normalize(torch.cat([start, torch.ones(len(start), 1)], dim=1), dim=1)
 
 
-def words_of(*known: str, queries: tuple[str, ...] = ()) -> Vocabulary:
+def words_of(*known: str, queries: tuple[str, ...] = ()) -> SpelledWords:
     spelled = list(dict.fromkeys([*map(typed, known), *map(typed, queries)]))
     letters = np.frombuffer(b"".join(spelled), dtype=np.uint8)
     offsets = np.cumsum([0, *map(len, spelled)])
-    return Vocabulary(letters, offsets, np.full(len(spelled), 9, dtype=np.uint8), len({*map(typed, known)}))
+    return SpelledWords(letters, offsets, np.full(len(spelled), 9, dtype=np.uint8), len({*map(typed, known)}))
 
 
 def test_swipes_and_the_word_itself_vote(pack):

@@ -4,10 +4,10 @@ import torch
 
 from glissando.errors import TrainingError
 from glissando.train.decoder.negatives import Pools, PoolTable
-from glissando.train.decoder.vocabulary import Vocabulary
+from glissando.train.decoder.words import SpelledWords
 
 CPU = torch.device("cpu")
-WORDS = Vocabulary(
+WORDS = SpelledWords(
     letters=np.array([0, 1, 2, 0, 3, 1, 1], dtype=np.uint8),
     offsets=np.array([0, 1, 2, 4, 5, 7]),
     frequencies=np.array([10, 20, 30, 40, 50], dtype=np.uint8),

@@ -33,7 +33,8 @@ def test_streaming_trains_the_same_weights(pack, tmp_path):
 
 
 def test_the_step_is_one_graph_that_is_compiled_once(pack):
-    config = toy.toy_config(model=replace(toy.MODEL, dropout=0.0), steps=4, rearranged=0.25, extra_keys=2)
+    model = replace(toy.MODEL, dropout=0.0)
+    config = toy.toy_config(model=model, steps=4, rearranged=0.25, extra_keys=2, precision="bf16")
     trainer = EncoderTrainer(config, TrainingSet.open(pack, 32), World(CPU))
     plain = trainer.forward
     graph = torch.compile(plain, backend="eager", fullgraph=True, dynamic=False)

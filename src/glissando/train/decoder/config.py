@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from glissando.model.config import DecoderConfig, EmbedderConfig
-from glissando.train.config import COUNT, POSITIVE, SHARE, UNSIGNED, Schedule, Settings, setting
+from glissando.model.settings import Config, setting
+from glissando.train.config import COUNT, POSITIVE, SHARE, UNSIGNED, TrainingSchedule
 
 
 @dataclass(frozen=True)
-class EmbedderTraining(Schedule):
-    """How an embedder is trained; ``Schedule`` documents the settings that are not listed here.
+class EmbedderTraining(TrainingSchedule):
+    """How an embedder is trained; ``TrainingSchedule`` documents the settings that are not listed here.
 
     Attributes:
         model: the network; see EmbedderConfig.
@@ -31,7 +32,7 @@ class EmbedderTraining(Schedule):
 
 
 @dataclass(frozen=True)
-class MiningConfig(Settings):
+class MiningConfig(Config):
     """How negatives are mined.
 
     Attributes:
@@ -49,10 +50,10 @@ class MiningConfig(Settings):
 
 
 @dataclass(frozen=True)
-class DecoderTraining(Schedule):
+class DecoderTraining(TrainingSchedule):
     """How a decoder is trained. The defaults are the report's table, plus ours where it is silent.
 
-    ``Schedule`` documents the settings that are not listed here.
+    ``TrainingSchedule`` documents the settings that are not listed here.
 
     Attributes:
         model: the network; see DecoderConfig.

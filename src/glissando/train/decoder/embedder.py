@@ -16,7 +16,7 @@ from glissando.model.checkpoint import save_embedder
 from glissando.model.embedder import Embedder
 from glissando.train.batches import TrainingSet
 from glissando.train.decoder.config import EmbedderTraining
-from glissando.train.decoder.vocabulary import Vocabulary, only_layout, open_words, spellings
+from glissando.train.decoder.words import SpelledWords, only_layout, open_words, spellings
 from glissando.train.optim import adamw, scheduled_rate, set_rate
 from glissando.train.run import Job, Run
 from glissando.train.sampling import Order, held_out, mix_seed
@@ -55,7 +55,7 @@ class Swipes(NamedTuple):
     keys: Tensor
 
     @classmethod
-    def of(cls, corpus: TrainingSet, rows: np.ndarray, vocabulary: Vocabulary, device: torch.device) -> Swipes:
+    def of(cls, corpus: TrainingSet, rows: np.ndarray, vocabulary: SpelledWords, device: torch.device) -> Swipes:
         """Bring rows of a corpus to a device, with the numbers of their words."""
         words = vocabulary.find(spellings(corpus.pack, corpus.kept[rows]))
         if (words < 0).any():
@@ -82,7 +82,7 @@ class EmbedderTrainer:
         self,
         config: EmbedderTraining,
         swipes: tuple[TrainingSet, np.ndarray],
-        vocabulary: Vocabulary,
+        vocabulary: SpelledWords,
         world: World,
         val: TrainingSet | None = None,
     ) -> None:
@@ -194,7 +194,7 @@ def contrast(swipes: Tensor, texts: Tensor, own: Tensor, words: Tensor, sharpnes
 
 
 @torch.no_grad()
-def embed_vocabulary(embedder: Embedder, vocabulary: Vocabulary, keys: Tensor) -> Tensor:
+def embed_vocabulary(embedder: Embedder, vocabulary: SpelledWords, keys: Tensor) -> Tensor:
     """Embed every word by its letters. Shape: [W, D], on the device of ``keys``."""
     targets, lengths, _ = vocabulary.padded(keys.device)
     pairs = zip(targets.split(CHUNK), lengths.split(CHUNK), strict=True)

@@ -16,7 +16,7 @@ from glissando.model.decoder import frame_features
 from glissando.model.encoder import Encoder, read_heads
 from glissando.train.batches import TrainingSet
 from glissando.train.decoder.negatives import Pools
-from glissando.train.decoder.vocabulary import spellings
+from glissando.train.decoder.words import spellings
 
 CHUNK = 1024  # swipes encoded at a time
 

@@ -19,7 +19,7 @@ from glissando.train.batches import TrainingSet
 from glissando.train.decoder.config import MiningConfig
 from glissando.train.decoder.embedder import Swipes, embed_vocabulary
 from glissando.train.decoder.negatives import Pools
-from glissando.train.decoder.vocabulary import Vocabulary, open_words, spellings
+from glissando.train.decoder.words import SpelledWords, open_words, spellings
 from glissando.train.run import Job
 from glissando.train.sampling import held_out
 
@@ -59,7 +59,7 @@ def mine_negatives(config: MiningConfig, job: Job, lexicon: Path, embedder: Path
 
 
 def retrieve(
-    embedder: Embedder, swipes: Swipes, queries: np.ndarray, vocabulary: Vocabulary, count: int
+    embedder: Embedder, swipes: Swipes, queries: np.ndarray, vocabulary: SpelledWords, count: int
 ) -> Iterator[tuple[Hits, float]]:
     """Let swipes and words retrieve their neighbours, some at a time.
 

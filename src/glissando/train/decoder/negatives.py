@@ -28,7 +28,7 @@ from torch import Tensor
 
 from glissando.errors import TrainingError
 from glissando.files import replacing
-from glissando.train.decoder.vocabulary import Vocabulary
+from glissando.train.decoder.words import SpelledWords
 
 ARRAYS = ("letters", "offsets", "frequencies", "candidates", "queries", "starts", "members", "counts")
 
@@ -37,7 +37,7 @@ ARRAYS = ("letters", "offsets", "frequencies", "candidates", "queries", "starts"
 class Pools:
     """The negatives of words; arrays as the module's docstring lists them."""
 
-    vocabulary: Vocabulary
+    vocabulary: SpelledWords
     queries: np.ndarray
     starts: np.ndarray
     members: np.ndarray
@@ -45,7 +45,7 @@ class Pools:
 
     @classmethod
     def gather(
-        cls, vocabulary: Vocabulary, queries: np.ndarray, pairs: np.ndarray, nearness: np.ndarray, most: int
+        cls, vocabulary: SpelledWords, queries: np.ndarray, pairs: np.ndarray, nearness: np.ndarray, most: int
     ) -> Pools:
         """Make pools of the retrieved words, sorted by hits, and among equal hits by mean nearness.
 
@@ -79,7 +79,7 @@ class Pools:
         except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
             raise TrainingError(f"cannot read negatives {path}: {error}") from None
         letters, offsets, frequencies, candidates = (arrays.pop(name) for name in ARRAYS[:4])
-        pools = cls(Vocabulary(letters, offsets, frequencies, int(candidates)), **arrays)
+        pools = cls(SpelledWords(letters, offsets, frequencies, int(candidates)), **arrays)
         if len(pools.starts) != len(pools.queries) + 1 or pools.starts[-1] != len(pools.members):
             raise TrainingError(f"negatives {path} are damaged: pools and members do not fit")
         if len(pools.members) and not 0 <= pools.members.min() <= pools.members.max() < len(pools.vocabulary):

@@ -23,7 +23,7 @@ from glissando.train.decoder.frames import EncodedSwipes
 from glissando.train.decoder.negatives import Pools, PoolTable
 from glissando.train.decoder.ranking import Scorer, candidate_costs, consistency, lambda_loss
 from glissando.train.decoder.validation import Validation
-from glissando.train.decoder.vocabulary import only_layout
+from glissando.train.decoder.words import only_layout
 from glissando.train.losses import ctc_loss, use_kernel
 from glissando.train.optim import Average, Lion, parameter_groups, scheduled_rate, set_rate
 from glissando.train.run import Job, Run

@@ -8,15 +8,16 @@ from typing import Any, ClassVar, Literal
 
 from glissando.errors import TrainingError
 from glissando.model.config import EncoderConfig
+from glissando.model.settings import setting
 from glissando.train.augment import AugmentConfig
-from glissando.train.config import POSITIVE, SHARE, UNSIGNED, Schedule, setting
+from glissando.train.config import POSITIVE, SHARE, UNSIGNED, TrainingSchedule
 
 
 @dataclass(frozen=True)
-class EncoderTraining(Schedule):
+class EncoderTraining(TrainingSchedule):
     """How an encoder is trained. The defaults are the report's table, plus ours where it is silent.
 
-    ``Schedule`` documents the settings that are not listed here.
+    ``TrainingSchedule`` documents the settings that are not listed here.
 
     Attributes:
         model: the network; see EncoderConfig.

@@ -2,14 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from train import toy
 from train.toy import typed
 
 from glissando.corpus.packed import PackedCorpus
 from glissando.errors import TrainingError
 from glissando.lexicon import Lexicon
-from glissando.train.decoder.vocabulary import MAX_LETTERS, Vocabulary, only_layout, spellings
+from glissando.train.decoder.words import MAX_LETTERS, SpelledWords, only_layout, spellings
 
 
 def lexicon(**bytes_: int) -> Lexicon:
@@ -17,14 +16,14 @@ def lexicon(**bytes_: int) -> Lexicon:
 
 
 def test_words_typed_alike_are_one_with_the_higher_frequency():
-    words = Vocabulary.build(lexicon(fed=90, Fed=120, bad=7), toy.LAYOUT, [], [])
+    words = SpelledWords.build(lexicon(fed=90, Fed=120, bad=7), toy.LAYOUT, [], [])
     assert [words.spelling(number) for number in range(len(words))] == [typed("fed"), typed("bad")]
     assert words.frequencies.tolist() == [120, 7]
 
 
 def test_corpus_words_join_and_queries_are_no_candidates():
     list_ = lexicon(fed=90, bad=30)
-    words = Vocabulary.build(list_, toy.LAYOUT, [typed("ace"), typed("fed")], [typed("cab"), typed("ace")])
+    words = SpelledWords.build(list_, toy.LAYOUT, [typed("ace"), typed("fed")], [typed("cab"), typed("ace")])
     assert words.candidates == 3
     assert words.find([typed("ace"), typed("cab"), typed("fee")]).tolist() == [2, 3, -1]
     assert words.frequencies[2:].tolist() == [list_.rare, list_.rare]
@@ -33,20 +32,13 @@ def test_corpus_words_join_and_queries_are_no_candidates():
 def test_rare_long_and_untypeable_words_are_left_out():
     long = "ab" * (MAX_LETTERS // 2)
     words = lexicon(**{"fed": 90, "bad": 5, long: 90, long + "a": 90, "xyz": 90, "aaaaaaaaaaaaaaaaaaa": 90})
-    kept = Vocabulary.build(words, toy.LAYOUT, [], [], least=10)
+    kept = SpelledWords.build(words, toy.LAYOUT, [], [], least=10)
     assert set(kept.numbers) == {typed("fed"), typed(long)}  # nineteen times a needs 37 frames
 
 
 def test_an_empty_vocabulary_is_refused():
     with pytest.raises(TrainingError, match="spells 1 words on layout toy"):
-        Vocabulary.build(lexicon(xyz=1, fed=2), toy.LAYOUT, [], [])
-
-
-def test_padded_words_are_zero_beyond_their_length():
-    words = Vocabulary.build(lexicon(fed=90, be=3), toy.LAYOUT, [], [])
-    targets, lengths, frequencies = words.padded(torch.device("cpu"))
-    assert targets.tolist() == [[*typed("fed")], [*typed("be"), 0]]
-    assert (lengths.tolist(), frequencies.tolist()) == ([3, 2], [90, 3])
+        SpelledWords.build(lexicon(xyz=1, fed=2), toy.LAYOUT, [], [])
 
 
 def test_spellings_of_rows(tmp_path):

@@ -25,7 +25,7 @@ FRAMES = 32  # a candidate must fit an encoder with the fewest frames
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class SpelledWords:
     """Distinct spellings, W of them.
 
     Attributes:
@@ -43,7 +43,7 @@ class Vocabulary:
     @classmethod
     def build(
         cls, lexicon: Lexicon, layout: Layout, known: list[bytes], queries: list[bytes], least: int = 0
-    ) -> Vocabulary:
+    ) -> SpelledWords:
         """Spell a lexicon on a layout and add words it may lack.
 
         Args:
@@ -92,14 +92,14 @@ class Vocabulary:
 
 def open_words(
     corpus: TrainingSet, val: TrainingSet | None, lexicon: Path, held: np.ndarray, least: int = 0
-) -> Vocabulary:
+) -> SpelledWords:
     """The words of a lexicon and of two corpora; held-out rows and ``val`` add no candidates. Shape: held [n] bool."""
     layout = only_layout(corpus.pack, "the corpus")
     if val is not None and only_layout(val.pack, "the held-out corpus").letters != layout.letters:
         raise TrainingError("the held-out corpus has another layout than the corpus")
     known = spellings(corpus.pack, corpus.kept[~held])
     queries = spellings(corpus.pack, corpus.kept[held]) + ([] if val is None else spellings(val.pack, val.kept))
-    return Vocabulary.build(Lexicon.from_file(lexicon), layout, known, queries, least)
+    return SpelledWords.build(Lexicon.from_file(lexicon), layout, known, queries, least)
 
 
 def spellings(pack: PackedCorpus, rows: np.ndarray) -> list[bytes]:
