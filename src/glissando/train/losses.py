@@ -150,7 +150,7 @@ def _cost_and_occupancy(log_probs: Tensor, targets: Tensor, lengths: Tensor, fus
     ends = (place == states - 1) | (place == states - 2)
     total = torch.logsumexp(torch.where(ends, alpha[:, -1], IMPOSSIBLE), dim=1)  # [B]
     possible = total > IMPOSSIBLE / 2
-    # alpha and beta both count frame t; what is beyond the word's states belongs to no path.
+    # alpha and beta both count frame t; states beyond the word's belong to no path.
     posterior = torch.exp((alpha + beta - emissions - total[:, None, None]).clamp(max=0))
     posterior = torch.where((place < states)[:, None] & possible[:, None, None], posterior, 0.0)
     return torch.where(possible, -total, 0.0), _per_class(posterior, targets, log_probs.shape[2])
