@@ -5,16 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from glissando.train.journal import Report
-    from glissando.train.run import Job
-
-Result = TypeVar("Result")
 
 PackOption = Annotated[Path, typer.Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
 OneLayoutOption = Annotated[
@@ -65,8 +60,9 @@ def encoder(
     with _needs_training():
         from glissando.train.encoder.config import EncoderTraining
         from glissando.train.encoder.trainer import train_encoder
+        from glissando.train.run import Job
     config = EncoderTraining().changed(settings or [])
-    last = _watch(lambda report: train_encoder(config, _job(pack, out, val, resume, device, report)))
+    last = _watch(train_encoder, config, Job(pack, out, val, resume, device))
     _print_result(out / "encoder.safetensors", last)
 
 
@@ -91,8 +87,9 @@ def embedder(
     with _needs_training():
         from glissando.train.decoder.config import EmbedderTraining
         from glissando.train.decoder.embedder import train_embedder
+        from glissando.train.run import Job
     config = EmbedderTraining().changed(settings or [])
-    last = _watch(lambda report: train_embedder(config, _job(pack, out, val, resume, device, report), lexicon))
+    last = _watch(train_embedder, config, Job(pack, out, val, resume, device), lexicon)
     _print_result(out / "embedder.safetensors", last)
 
 
@@ -118,10 +115,9 @@ def negatives(
     with _needs_training():
         from glissando.train.decoder.config import MiningConfig
         from glissando.train.decoder.mining import mine_negatives
+        from glissando.train.run import Job
     config = MiningConfig().changed(settings or [])
-    pools = _watch(
-        lambda report: mine_negatives(config, _job(pack, out, val, False, device, report), lexicon, embedder)
-    )
+    pools = _watch(mine_negatives, config, Job(pack, out, val, device=device), lexicon, embedder)
     typer.echo(f"{out}: {pools.summary()}")
 
 
@@ -150,10 +146,9 @@ def decoder(
     with _needs_training():
         from glissando.train.decoder.config import DecoderTraining
         from glissando.train.decoder.trainer import train_decoder
+        from glissando.train.run import Job
     config = DecoderTraining().changed(settings or [])
-    last = _watch(
-        lambda report: train_decoder(config, _job(pack, out, val, resume, device, report), encoder, negatives)
-    )
+    last = _watch(train_decoder, config, Job(pack, out, val, resume, device), encoder, negatives)
     _print_result(out / "decoder.safetensors", last)
 
 
@@ -168,27 +163,24 @@ def _needs_training() -> Iterator[None]:
         raise MissingExtraError(f"training needs {error.name}: pip install 'glissando[train]'") from None
 
 
-def _job(pack: Path, out: Path, val: Path | None, resume: bool, device: str | None, report: Report) -> Job:
-    """The options that all trainings share."""
-    from glissando.train.run import Job
-
-    return Job(pack, out, val, resume=resume, device=device, report=report)
-
-
 def _leads() -> bool:
     """Whether this process shows progress: of those that torchrun started, the first."""
     return os.environ.get("RANK", "0") == "0"
 
 
-def _watch(work: Callable[[Report], Result]) -> Result:
-    """Do long work under a progress bar; it reports lines with ``progress`` in them."""
+def _watch(train: Callable[..., Any], config: Any, job: Any, *files: Path) -> Any:
+    """Train under a progress bar, which follows the lines that the job reports."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not _leads()) as progress:
         task = progress.add_task("starting", total=1.0)
-        return work(lambda line: progress.update(task, completed=line["progress"], description=_summary(line)))
+
+        def show(line: dict[str, Any]) -> None:
+            progress.update(task, completed=line["progress"], description=_summary(line))
+
+        return train(config, replace(job, report=show), *files)
 
 
 def _print_result(file: Path, last: dict[str, Any]) -> None:
