@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from generator import synthesize
 from scoring import PRUNING
 from sets import SETS, decoder_for, word_list
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.evaluation.evaluate import EvaluationOptions, make_decoder
 from glissando.evaluation.fit import fit_scoring
-from glissando.evaluation.peakiness import mass_per_letter, measure_peakiness
 from glissando.evaluation.tune import TuningSet, check_known
 from glissando.gesture import FRAME_MS, Gesture, resample_batch
 from glissando.keyboard import Keyboard, Readings
@@ -29,7 +29,6 @@ from glissando.lexicon import typed_letters
 from glissando.model.checkpoint import load_encoder
 from glissando.model.encoder import Encoder
 from glissando.scoring import Scoring
-from glissando.train.generator import synthesize
 
 VERSION = 1  # of the protocol; another one evaluates every row again
 SYNTHETIC = ("clearflow", "kasroz", "dvorak")
@@ -38,6 +37,7 @@ BATCH = 64  # of the network; larger ones leave the cache and take 1.4 times as 
 EXPONENTS, BONUSES = (0.0, 0.2, 0.42, 0.65), (0.5, 1.04, 1.6, 2.4)  # of pruning
 STRIDE = 2  # of val's swipes every second judges pruning
 MORE = 0.5  # points of recall that another pruning must win
+SILENT = 0.9  # probability of blank above which a frame says nothing
 EXAMPLE = "school"  # whose emissions are drawn: a doubled letter, and turns of all kinds
 
 
@@ -103,7 +103,7 @@ def prepare(data: Path) -> dict[str, Part]:
 
 
 def make_up(words: list[str], layout: Layout) -> list[Gesture]:
-    """Swipes by the generator of training: on QWERTY the packaged encoder reads them as well as real ones of the words.
+    """Swipes by generator.py: on QWERTY the packaged encoder reads them as well as real ones of the words.
 
     They come resampled, without a clock; at 60 Hz they are what they were made as.
     """
@@ -115,8 +115,7 @@ def make_up(words: list[str], layout: Layout) -> list[Gesture]:
     for row, word in zip(targets, labels, strict=True):
         row[: len(word)] = torch.tensor(word)
     keys = torch.tensor([(key.cx, key.cy, key.rx, key.ry) for key in layout.keys]).expand(len(words), -1, -1)
-    mask = torch.ones(keys.shape[:2], dtype=torch.bool)
-    paths = synthesize(targets, lengths, keys, mask, torch.Generator().manual_seed(SEED)).double().numpy()
+    paths = synthesize(targets, lengths, keys, torch.Generator().manual_seed(SEED)).double().numpy()
     return [Gesture(x, y, FRAME_MS * np.arange(len(x))) for x, y in paths]
 
 
@@ -151,11 +150,12 @@ def score_row(checkpoint: Path, parts: dict[str, Part]) -> tuple[dict[str, Any],
         }
         arrays[f"ranks_{name}"] = ranks
     log_probs, labels = val.readings.log_probs, parts["val"].labels
-    arrays["mass"] = mass_per_letter(log_probs, [len(word) for word in labels])
+    emitted = -np.expm1(np.minimum(log_probs[..., -1].astype(np.float64), 0)).sum(axis=1)
+    arrays["mass"] = emitted / [len(word) for word in labels]  # [n] per letter; equation 7 compares it with 1
     arrays["example"] = np.exp(log_probs[parts["val"].targets.index(EXAMPLE)])
     result = {
         "sets": figures,
-        "peakiness": measure_peakiness(log_probs, labels).to_dict(),
+        "peakiness": measure_peakiness(log_probs, labels, arrays["mass"]),
         "scoring": scoring.to_dict(),
         "repruned": pruning != PRUNING,
         "parameters": sum(parameter.numel() for parameter in encoder.parameters()),
@@ -165,6 +165,33 @@ def score_row(checkpoint: Path, parts: dict[str, Part]) -> tuple[dict[str, Any],
         "seconds": round(time.perf_counter() - start, 1),
     }
     return result, arrays
+
+
+def measure_peakiness(log_probs: np.ndarray, labels: list[list[int]], mass: np.ndarray) -> dict[str, float]:
+    """Whether emissions are spikes among blanks, or spread over frames.
+
+    Args:
+        log_probs: [n, T, L + 1] log-emissions, blank last.
+        labels: for each swipe the letters meant, as indices into the emissions; at least one.
+        mass: [n] emitted mass per letter.
+
+    Returns:
+        entropy: mean over frames, in nats; silent: percent of frames with more than ``SILENT`` on blank; peak: mean
+        over the letters meant of the largest probability that each has in any frame; mass: mean over swipes; under:
+        percent of swipes with a mass below one.
+    """
+    probs = np.exp(log_probs)
+    # An impossible letter adds nothing, whatever its logarithm.
+    entropy = -np.where(probs > 0, probs * np.maximum(log_probs, -1e3), 0.0).sum(axis=-1, dtype=np.float64)
+    best = probs.max(axis=1)  # [n, L + 1]
+    peaks = np.concatenate([best[i, word] for i, word in enumerate(labels)])
+    return {
+        "entropy": float(entropy.mean()),
+        "silent": 100 * float(np.mean(probs[..., -1] > SILENT)),
+        "peak": float(peaks.mean(dtype=np.float64)),
+        "mass": float(mass.mean()),
+        "under": 100 * float(np.mean(mass < 1)),
+    }
 
 
 def key_of(checkpoint: Path) -> dict[str, Any]:

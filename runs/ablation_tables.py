@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 from ablation_data import SEED_SPREAD, count_people, extrapolate_rows
+from ablation_figures import Variant, draw_blanks, draw_scaling
 from ablation_scores import EXAMPLE, key_of, prepare, score_row, store, stored
 from ablations import ROWS
 from sets import arguments
 
 from glissando.errors import GlissandoError
-from glissando.figures.ablations import Variant, draw_blanks
 
 COLUMNS = {
     "val": "How We Swipe val", "ru": "JCUKEN, zero-shot", "direct": "direct touch",
@@ -36,7 +36,7 @@ PROTOCOL = """\
 Top-1 in percent, beam 100, Android's lists and the targets, each row with constants of its own fitted on val; arrows
 where the interval of the gain leaves zero out. Intervals are of the swipes; one seed was trained, and another moves val
 by {val:.2f}, JCUKEN by {ru:.2f} and direct touch by {direct:.2f} points (standard deviations of the shipped recipe).
-\\* **Synthetic swipes**: 1,000 of val's words by train/generator.py; rows trained on such are flattered there."""
+\\* **Synthetic swipes**: 1,000 of val's words by runs/generator.py."""
 REPORT_HEAD = "the report, its data: EN | RU | ClearFlow"
 
 
@@ -64,7 +64,7 @@ TABLES = {
         "Augmentation", "full",
         dict.fromkeys(
             ("none", "rotation", "flips", "yscale", "full", "no-yscale", "no-xscale", "no-flips", "no-reversal",
-             "no-shear", "upright", "sway", "shipped", "mixed"), "",
+             "no-shear", "upright", "sway", "shipped"), "",
         ),
         {
             "none": (93.91, 40.54, 3.22), "rotation": (93.66, 60.99, 83.03), "flips": (93.66, 70.22, 93.49),
@@ -100,14 +100,6 @@ TABLES = {
             "mass a letter": lambda row: f"{row['peakiness']['mass']:.2f}",
             "mass under 1": lambda row: f"{row['peakiness']['under']:.0f} %",
         },
-    ),
-    "synthetic": Table(
-        "Synthetic data", "sway",
-        {
-            "sway": "none", "ours-30": "", "indic-30": "", "ours-only": "", "indic-only": "",
-            "shipped": "none, 40 % re-arranged (shipped)", "mixed": "15 % ours, 40 % re-arranged",
-        },
-        {"sway": (93.25, 77.15, 96.45), "indic-30": (93.39, 76.68, 96.32)},
     ),
     "data": Table(
         "Data", "shipped",
@@ -245,7 +237,9 @@ def main(chosen: argparse.Namespace) -> None:
         if name == "data":
             shares = [rows[row] for row in TABLES[name].rows if row in rows]
             count_people(shares, chosen.data, chosen.out / "sessions.npy")
-            more = extrapolate_rows(shares, {key: COLUMNS[key] for key in REAL}, sets["owners"], picture)
+            more, trends = extrapolate_rows(shares, {key: COLUMNS[key] for key in REAL}, sets["owners"])
+            if trends:
+                draw_scaling(trends, picture)
         if name == "blank":
             draw_blank_table(rows, sets, picture)
         text = tabulate(name, rows) + more

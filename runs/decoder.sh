@@ -19,7 +19,7 @@ lexicon=$data/wordlists/en_wordlist.combined.gz
 
 settings=(
     consistency_weight=0 # the rest is the report's table
-    validate_every=5     # ranking may start when validation says so, thus no mere bookkeeping
+    validate_every=5     # not only bookkeeping: ranking starts at a validation
 )
 
 mkdir -p "$out"
@@ -29,12 +29,12 @@ for part in train val; do
 done
 packs=(--pack "$out/train.npz" --val "$out/val.npz")
 
-# The modules in place of `glissando train ...`: they run where there is torch, numpy and safetensors, no more.
-python -m glissando.train.embedder "${packs[@]}" --lexicon "$lexicon" --out "$out/embedder"
-python -m glissando.train.negatives "${packs[@]}" --lexicon "$lexicon" \
+# `glissando train ...` does the same; this script needs torch, numpy and safetensors alone.
+python runs/train.py embedder "${packs[@]}" --lexicon "$lexicon" --out "$out/embedder"
+python runs/train.py negatives "${packs[@]}" --lexicon "$lexicon" \
     --embedder "$out/embedder/embedder.safetensors" --out "$out/negatives.npz"
 files=("${packs[@]}" --encoder "$encoder" --negatives "$out/negatives.npz")
-python -m glissando.train.decoder "${files[@]}" --out "$out/run" "${settings[@]/#/--set=}"
+python runs/train.py decoder "${files[@]}" --out "$out/run" "${settings[@]/#/--set=}"
 
 if [ -n "${GRID:-}" ]; then
     python runs/decoder_grid.py train "${files[@]}" --out "$out/grid" --set validate_every=5

@@ -27,7 +27,7 @@ from glissando.evaluation.fit import cross_entropy, fit_scoring
 from glissando.evaluation.metrics import mcnemar
 from glissando.evaluation.tune import TuningSet
 from glissando.scoring import Scoring
-from glissando.train.holdout import held_out
+from glissando.train.sampling import held_out
 from glissando.weights import load_weights
 
 SHARES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of the decoder

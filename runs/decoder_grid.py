@@ -20,10 +20,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from glissando.errors import GlissandoError, TrainingError
-from glissando.evaluation.curves import draw_curves, read_curve
 
 EARLY = 50  # epochs of the first rows
-MEASURES = ("val_ctc_per_letter", "val_top1", "held_top1")
+MEASURES = {
+    "val_ctc_per_letter": "validation CTC per letter",
+    "val_top1": "top-1 among hard negatives",
+    "held_top1": "top-1, people set aside",
+}
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,9 @@ RUNS = {
 
 def train(options: argparse.Namespace) -> None:
     """Train the runs that are not there yet."""
-    from glissando.train.decoder import train_decoder
-    from glissando.train.decoder_config import DecoderTraining
-    from glissando.train.run import print_line
+    from glissando.train.decoder.config import DecoderTraining
+    from glissando.train.decoder.trainer import train_decoder
+    from glissando.train.run import Job, print_line
 
     for name, run in RUNS.items():
         out = options.out / name
@@ -57,8 +60,9 @@ def train(options: argparse.Namespace) -> None:
         settings = [*options.set, f"epochs={run.epochs}", f"snapshot_every={EARLY}"]
         config = DecoderTraining().changed([*settings, *(f"{weight}=0" for weight, on in off.items() if not on)])
         print(f"== {name}", flush=True)
-        files = {**vars(options), "out": out, "resume": (out / "checkpoint.safetensors").exists()}
-        train_decoder(config, argparse.Namespace(**files), report=print_line)
+        resume = (out / "checkpoint.safetensors").exists()
+        job = Job(options.pack, out, options.val, resume, options.device, report=print_line)
+        train_decoder(config, job, options.encoder, options.negatives)
 
 
 def rows(out: Path) -> Iterator[tuple[str, int, Path]]:
@@ -101,18 +105,30 @@ def judge(options: argparse.Namespace) -> None:
         marks = ["yes" if on else "-" for on in (RUNS[name].consistency, RUNS[name].ranking)]
         print(f"| {marks[0]} | {marks[1]} | {epochs} | {tops(ranks)} | {gain:+.2f} | {test.p:.2g} |", flush=True)
     print(f"| encoder alone | | | {tops(alone)} | | |")
-    metrics = {name: options.out / name / "metrics.jsonl" for name in RUNS}
-    metrics = {name: file for name, file in metrics.items() if file.exists()}
-    if not metrics:
-        raise TrainingError(f"there is no run of the grid in {options.out}")
+    compare_curves(options.out)
+
+
+def compare_curves(out: Path) -> None:
+    """Tabulate and draw the measures of the runs that are there, by epoch."""
+    from glissando.figures.style import COLOURS, bare, figure, save
+    from glissando.figures.training import read_metrics
+
+    runs = {name: read_metrics(out / name) for name in RUNS if (out / name / "metrics.jsonl").exists()}
+    if not runs:
+        raise TrainingError(f"there is no run of the grid in {out}")
+    picture = figure(4.6 * len(MEASURES), 3.6)
     print("\n| run | measure | encoder | best (epoch) | end (epoch) |\n|---|---|---|---|---|")
-    for name, file in metrics.items():
-        for measure in MEASURES:
-            curve = read_curve(file, measure)
-            best, when, _ = curve.summary(lower=measure.endswith("letter"))
-            ends = f"{curve.values[0]:.4f} | {best:.4f} ({when:.0f}) | {curve.values[-1]:.4f} ({curve.epochs[-1]:.0f})"
-            print(f"| {name} | {measure} | {ends} |")
-    print(*draw_curves(metrics, MEASURES, options.out / "curves"))
+    for axes, (measure, title) in zip(picture.subplots(1, len(MEASURES)), MEASURES.items(), strict=True):
+        for colour, (name, lines) in zip(COLOURS, runs.items(), strict=False):
+            points = [(line["epoch"], line[measure]) for line in lines if measure in line]
+            best = (min if measure.endswith("letter") else max)(points, key=lambda point: point[1])
+            ends = " | ".join(f"{value:.4f} ({epoch:.0f})" for epoch, value in (best, points[-1]))
+            print(f"| {name} | {measure} | {points[0][1]:.4f} | {ends} |")
+            axes.plot(*zip(*points, strict=True), color=colour, lw=1.5, label=name)
+        axes.set(xlabel="epoch", title=title)
+        bare(axes)
+    picture.axes[0].legend(frameon=False, fontsize=8)
+    print(*save(picture, out / "curves"))
 
 
 def main() -> int:

@@ -16,7 +16,6 @@ from pathlib import Path
 from glissando.design.config import DesignRequest, SearchConfig
 from glissando.design.run import describe_progress, design
 from glissando.errors import GlissandoError
-from glissando.train.config import with_settings
 
 LINE_SECONDS = 5.0
 
@@ -41,7 +40,7 @@ def main() -> None:
             print(describe_progress(progress, layout, config.dial), file=sys.stderr, flush=True)
 
     try:
-        config = with_settings(SearchConfig(), options.pop("settings"))
+        config = SearchConfig().changed(options.pop("settings"))
         result = design(DesignRequest(**options), config, show)
     except GlissandoError as error:
         sys.exit(f"glissando: {error}")

@@ -39,8 +39,8 @@ mkdir -p "$out"
 glissando corpus pack "$data/swipes/how_we_swipe_train.jsonl.gz" -o "$out/train.npz" --max-key-distance 2 --frames 64
 glissando corpus pack "$data/swipes/how_we_swipe_val.jsonl.gz" -o "$out/val.npz" --max-key-distance 2 --frames 64
 
-# The module in place of `glissando train encoder`: it runs where there is torch, numpy and safetensors, no more.
-python -m glissando.train.encoder --pack "$out/train.npz" --val "$out/val.npz" --out "$out/run" "${settings[@]/#/--set=}"
+# `glissando train encoder` does the same; this script needs torch, numpy and safetensors alone.
+python runs/train.py encoder --pack "$out/train.npz" --val "$out/val.npz" --out "$out/run" "${settings[@]/#/--set=}"
 
 glissando export onnx "$out/run/encoder.safetensors" "$out/encoder.onnx" \
     --note "How We Swipe (Leiva et al. 2021), training split, key distance up to 2; runs/encoder.sh"

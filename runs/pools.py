@@ -11,7 +11,7 @@ import sys
 from string import ascii_lowercase
 
 from glissando.errors import GlissandoError, TrainingError
-from glissando.train.pools import Pools
+from glissando.train.decoder.negatives import Pools
 
 SHOWN = 10  # negatives of a word
 WORDS = "stream too to time can for stored streaming the is it hello their good will people through really because bar"

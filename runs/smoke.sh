@@ -18,7 +18,7 @@ export OMP_NUM_THREADS=1 # for a network this small a second thread costs more t
 
 settings=(
     model.width=32 model.expansion=2 model.hidden=64 "model.dilations=[1,2,5]" # 22,489 parameters
-    batch=64 steps=500 learning_rate=4e-3 precision=fp32 ctc=torch
+    batch=64 steps=500 learning_rate=4e-3 precision=fp32
     augment.upright=1 augment.reversal=0 # one keyboard, always the right way up
 )
 

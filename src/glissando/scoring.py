@@ -157,14 +157,14 @@ def read_constants(path: Path) -> Any:
         raise ScoringError(f"scoring {path} is not JSON: {error}") from None
 
 
-def score_words(log_prob: Any, length: Any, frequency: Any, scoring: Scoring, distances: Any = None) -> Any:
+def score_words(log_prob: Any, length: Any, frequency: Any, scoring: Any, distances: Any = None) -> Any:
     """Score any number of words (eq. 3 and two distances); all arguments are numpy arrays, or all torch tensors.
 
     Args:
         log_prob: [...] log-probability of each word's letters, minus the CTC cost.
         length: [...] letters typed.
         frequency: [...] frequency bytes; the byte is a logarithm already, so it enters as it is.
-        scoring: the constants.
+        scoring: a Scoring, or anything with the constants under the same names.
         distances: [..., 2] location and shape of each word, where the constants ask for them.
 
     Returns:

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from glissando.errors import TrainingError
 from glissando.model.config import EmbedderConfig
 from glissando.model.embedder import DWELL, LEG_POWER, Embedder, nearness, word_paths
 
@@ -39,12 +38,6 @@ def test_a_word_on_one_key_stays_there(letters):
     torch.testing.assert_close(path_of(*letters), CENTRES[3][:, None].expand(2, 65))
 
 
-def test_what_is_beyond_the_length_does_not_matter():
-    targets = torch.tensor([[0, 1, 0, 0], [0, 1, 3, 2]])
-    one, other = word_paths(targets, torch.tensor([2, 2]), CENTRES)
-    torch.testing.assert_close(one, other)
-
-
 def test_nearness_is_one_on_a_key_and_falls_with_key_widths():
     path = torch.tensor([[[0.1, 0.18], [0.5, 0.5]]])
     near = nearness(path, KEYS, reach=0.8)[0]
@@ -62,10 +55,3 @@ def test_embeddings_have_length_one_and_towers_learn_apart():
     for found in (words, swipes):
         torch.testing.assert_close(found.norm(dim=1), torch.ones(2))
     assert not torch.allclose(words, swipes)
-
-
-def test_configs_are_checked():
-    for bad, message in (({"points": 60}, "cannot halve 60 points"), ({"reach": 0.0}, "reach must be above 0")):
-        with pytest.raises(TrainingError, match=message):
-            EmbedderConfig.from_dict(bad)
-    assert EmbedderConfig.from_dict(EmbedderConfig(width=7).to_dict()).width == 7

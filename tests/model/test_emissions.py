@@ -26,14 +26,6 @@ def test_sums_to_one_and_stays_finite_at_any_gate(log_probs):
     torch.testing.assert_close(got.exp().sum(-1), torch.ones(1, 7))
 
 
-def test_gate_is_equation_6_in_float64_terms():
-    gate = torch.linspace(-30, 30, 61)[None]
-    got = gated_log_probs(torch.zeros(1, 61, 1), gate)
-    exact = gate.double()
-    torch.testing.assert_close(got[..., 0].double(), F.logsigmoid(exact), atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close(got[..., 1].double(), F.logsigmoid(-exact), atol=1e-6, rtol=1e-6)
-
-
 def test_logits_are_the_field_at_the_keys_and_padding_is_low():
     coefficients, basis = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
     mask = torch.tensor([[True] * 5, [True, True, False, True, False]])
@@ -56,9 +48,3 @@ def test_ctc_gradients_are_finite_with_padded_keys(log_probs):
     assert torch.isfinite(coefficients.grad).all()
     assert coefficients.grad.abs().sum() > 0
     assert torch.isfinite(gate.grad).all()
-
-
-def test_half_precision_input_gives_float32():
-    logits = key_logits(torch.randn(1, 2, 4).bfloat16(), torch.randn(1, 3, 4), torch.ones(1, 3).bool())
-    assert gated_log_probs(logits.bfloat16(), torch.zeros(1, 2).bfloat16()).dtype == torch.float32
-    assert joint_log_probs(logits.bfloat16(), torch.zeros(1, 2).bfloat16()).dtype == torch.float32

@@ -4,14 +4,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from glissando.train.grids import FULL, ROWS, random_grids  # noqa: E402
+from glissando.train.grids import random_grids  # noqa: E402
 
-CPU = torch.device("cpu")
 TINY = 1e-5  # float32
 
 
 def draw(count=300, letters=26, extra=0, seed=0):
-    return random_grids(count, letters, torch.Generator().manual_seed(seed), CPU, extra)
+    return random_grids(count, letters, torch.Generator().manual_seed(seed), extra)
 
 
 def boxes(keys):
@@ -41,45 +40,11 @@ def test_no_two_keys_overlap(letters, extra):
 
 
 def test_every_letter_has_a_key_and_padding_is_zero():
-    keys, mask, _ = draw(letters=26, extra=10)
-    assert mask[:, :26].all()
-    assert mask.dtype == torch.bool
-    assert (keys[~mask] == 0).all()
-    # Keys in use come before padding, as everywhere else.
-    assert (mask.long().diff(dim=1) <= 0).all()
-
-
-def test_extra_keys_come_in_every_number():
-    _, mask, _ = draw(count=600, letters=26, extra=3)
+    keys, mask, _ = draw(count=600, letters=26, extra=3)
     assert set(mask.sum(1).tolist()) == {26, 27, 28, 29}
+    assert (keys[~mask] == 0).all()
+    assert (mask.long().diff(dim=1) <= 0).all()  # keys in use come before padding, as everywhere else
     assert draw(letters=26)[1].all()
-
-
-def test_rows_are_as_many_as_there_are_heights_of_keys():
-    keys, mask, rows = draw()
-    for one, used, count in zip(keys, mask, rows.tolist(), strict=True):
-        centres = one[used][:, 1].sort().values
-        assert 1 + int((centres.diff() > TINY).sum()) == count
-    assert set(rows.tolist()) == set(ROWS)
-
-
-def test_rows_are_nearly_even():
-    keys, _, rows = draw()
-    for one, count in zip(keys, rows.tolist(), strict=True):
-        _, sizes = torch.unique((one[:, 1] * 1e4).round(), return_counts=True)
-        even = 26 / count
-        assert sizes.min() >= 0.5 * even - 1
-        assert sizes.max() <= 1.7 * even + 1
-
-
-def test_keys_of_a_keyboard_are_of_one_size_and_stand_side_by_side():
-    keys, _, _ = draw(count=50)
-    assert torch.equal(keys[:, :1, 2:].expand(-1, 26, -1), keys[..., 2:])
-    for one in keys:
-        width = float(2 * one[0, 2])
-        for height in one[:, 1].unique():
-            columns = one[one[:, 1] == height][:, 0].sort().values
-            assert columns.diff().numpy() == pytest.approx(width, abs=1e-5)
 
 
 def test_letters_are_anywhere():
@@ -90,21 +55,10 @@ def test_letters_are_anywhere():
     assert share.max() < 0.6
 
 
-def test_some_fill_the_square_and_some_do_not():
-    keys, _, _ = draw(count=2000)
-    box = boxes(keys)
-    spans = box[..., 2:].amax(1) - box[..., :2].amin(1)  # [B, 2]
-    full = (spans > 1 - 1e-4).float().mean(0)
-    assert full[1].item() == pytest.approx(FULL, abs=0.05)
-    # Rows that start anywhere need not reach both sides, so the width is filled a little less often.
-    assert 0.4 < full[0].item() < FULL + 0.05
-    assert spans[:, 1].min() >= 0.7 - 1e-4
-
-
 def test_the_generator_decides():
     first, again, other = draw(seed=1), draw(seed=1), draw(seed=2)
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
     assert not torch.equal(first[0], other[0])
     generator = torch.Generator().manual_seed(1)
-    keys = [random_grids(5, 26, generator, CPU)[0] for _ in range(2)]
+    keys = [random_grids(5, 26, generator)[0] for _ in range(2)]
     assert not torch.equal(*keys)

@@ -9,6 +9,7 @@ from glissando.train.journal import Clock, Journal
 from glissando.train.world import World
 
 ALONE = World(torch.device("cpu"))
+NAMES = ("loss", "ctc", "emission", "gradient_norm")
 
 
 def measures(loss: float) -> list[torch.Tensor]:
@@ -16,7 +17,7 @@ def measures(loss: float) -> list[torch.Tensor]:
 
 
 def test_measures_are_averaged_over_the_steps_since_the_last_reading(tmp_path):
-    journal = Journal(tmp_path / "metrics.jsonl", ALONE, room=3)
+    journal = Journal(tmp_path / "metrics.jsonl", ALONE, room=3, names=NAMES)
     for loss in (1.0, 2.0, 6.0):
         assert not journal.full
         journal.note(measures(loss))
@@ -29,7 +30,7 @@ def test_measures_are_averaged_over_the_steps_since_the_last_reading(tmp_path):
 
 
 def test_the_broken_step_is_named(tmp_path):
-    journal = Journal(tmp_path / "metrics.jsonl", ALONE, room=5)
+    journal = Journal(tmp_path / "metrics.jsonl", ALONE, room=5, names=NAMES)
     for loss in (1.0, float("nan"), float("inf")):
         journal.note(measures(loss))
     with pytest.raises(TrainingError, match="broke at step 12: loss nan, ctc 2, emission 3, gradient_norm 4"):
@@ -38,7 +39,7 @@ def test_the_broken_step_is_named(tmp_path):
 
 def test_rewinding_drops_later_and_broken_lines(tmp_path):
     seen = []
-    journal = Journal(tmp_path / "metrics.jsonl", ALONE, room=5, report=seen.append)
+    journal = Journal(tmp_path / "metrics.jsonl", ALONE, room=5, names=NAMES, report=seen.append)
     for step in (5, 10, 15):
         journal.write({"step": step, "loss": 1 / 3})
     with journal.path.open("a") as file:

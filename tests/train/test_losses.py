@@ -1,18 +1,23 @@
 import math
+import os
 from itertools import groupby, product
 
 import pytest
 import torch
 
+from glissando.errors import TrainingError
 from glissando.train.losses import (
     ctc_loss,
-    divergence,
     emission_penalty,
     encoder_loss,
     greedy_matches,
     needed_frames,
+    recursion,
     torch_ctc_loss,
+    use_kernel,
 )
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def words(*rows: list[int], width: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -23,13 +28,6 @@ def words(*rows: list[int], width: int = 0) -> tuple[torch.Tensor, torch.Tensor]
 
 def collapse(path: tuple[int, ...], blank: int) -> list[int]:
     return [label for label, _ in groupby(path) if label != blank]
-
-
-def test_two_frames_by_hand():
-    # Keys a, b and blank; "a" is spelled by aa, a-, -a.
-    probs = torch.tensor([[[0.5, 0.2, 0.3], [0.1, 0.6, 0.3]]])
-    cost = ctc_loss(probs.log(), *words([0]))
-    assert cost.item() == pytest.approx(-math.log(0.5 * 0.1 + 0.5 * 0.3 + 0.3 * 0.1), rel=1e-6)
 
 
 @pytest.mark.parametrize("word", [[0], [1], [0, 1], [0, 0], [1, 0, 1], [1, 1, 0]])
@@ -64,12 +62,6 @@ def test_values_and_gradients_equal_torch(seed):
     torch.testing.assert_close(our_gradient, their_gradient, rtol=1e-4, atol=1e-5)
 
 
-def test_gradient_is_right_by_finite_differences():
-    log_probs = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-    targets, lengths = words([0, 0], [2, 1, 0])
-    assert torch.autograd.gradcheck(lambda x: ctc_loss(x, targets, lengths), log_probs.requires_grad_())
-
-
 def test_an_impossible_word_costs_nothing_and_has_no_gradient():
     logits = torch.randn(3, 3, 5, generator=torch.Generator().manual_seed(0)).requires_grad_()
     targets, lengths = words([1, 1, 1], [0, 1, 2, 3], [0, 1])  # five frames needed; four needed; two
@@ -92,13 +84,6 @@ def test_masked_keys_of_minus_ten_thousand_leave_everything_finite():
     assert cost[1] > 1e4
 
 
-def test_padding_beyond_the_word_has_no_say():
-    logits, targets, lengths = logits_and_words(4)
-    garbage = torch.where(torch.arange(targets.shape[1]) < lengths[:, None], targets, 5)
-    log_probs = logits.detach().log_softmax(2)
-    assert torch.equal(ctc_loss(log_probs, targets, lengths), ctc_loss(log_probs, garbage, lengths))
-
-
 def test_emission_penalty_by_hand():
     # The gate lets 0.5 + 0.25 through; a word of two letters lacks 1.25, one of no letters lacks nothing.
     blank = torch.tensor([[0.5, 0.75], [0.5, 0.75]])
@@ -106,18 +91,18 @@ def test_emission_penalty_by_hand():
     assert emission_penalty(log_probs, torch.tensor([2, 0])).tolist() == pytest.approx([1.25**2, 0.0])
 
 
-@pytest.mark.parametrize("ctc", ["own", "torch"])
-def test_the_loss_is_ctc_per_letter_plus_the_weighted_penalty(ctc):
+def test_the_loss_is_ctc_per_letter_plus_the_weighted_penalty():
     logits, targets, lengths = logits_and_words(5)
     log_probs = logits.log_softmax(2)
-    losses = encoder_loss(log_probs, targets, lengths, weight=0.05, ctc=ctc, per_letter=True)
+    cost = ctc_loss(log_probs, targets, lengths)
+    losses = encoder_loss(cost, log_probs, lengths, weight=0.05, per_letter=True)
     expected = torch.nn.functional.ctc_loss(
         log_probs.transpose(0, 1), targets, torch.full_like(lengths, 16), lengths, blank=6
     )
     assert losses.ctc.item() == pytest.approx(expected.item(), rel=1e-5)
     assert losses.total.item() == pytest.approx(losses.ctc.item() + 0.05 * losses.emission.item(), rel=1e-6)
-    whole = encoder_loss(log_probs, targets, lengths, weight=0.0, ctc=ctc, per_letter=False)
-    assert whole.total.item() == pytest.approx(torch_ctc_loss(log_probs, targets, lengths).mean().item(), rel=1e-5)
+    whole = encoder_loss(cost, log_probs, lengths, weight=0.0, per_letter=False)
+    assert whole.total.item() == pytest.approx(cost.mean().item(), rel=1e-6)
 
 
 def test_needed_frames_count_doubled_letters_of_the_word_only():
@@ -136,9 +121,29 @@ def test_greedy_matches_what_collapsing_by_hand_gives():
     assert 0 < sum(expected) < 400
 
 
-def test_divergence_from_a_teacher_by_hand():
-    # One frame, a key and blank: teacher (1/2, 1/2), ours (1/4, 3/4); a word of two letters halves it.
-    taught, ours = torch.tensor([[[0.5, 0.5]]]).log(), torch.tensor([[[0.25, 0.75]]]).log()
-    expected = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
-    assert divergence(ours, taught, torch.tensor([2])).item() == pytest.approx(expected / 2, rel=1e-5)
-    assert divergence(taught, taught, torch.tensor([2])).item() == 0
+def test_the_kernel_is_for_gpus():
+    cpu = torch.device("cpu")
+    assert not use_kernel("own", cpu)
+    assert not use_kernel("auto", cpu)
+    with pytest.raises(TrainingError, match=r'ctc="triton" needs a GPU.*ctc="own" runs anywhere'):
+        use_kernel("triton", cpu)
+
+
+@pytest.mark.skipif(
+    DEVICE == "cpu" and not os.environ.get("TRITON_INTERPRET"), reason="no GPU; TRITON_INTERPRET=1 runs it on the CPU"
+)
+def test_the_kernel_computes_the_recursion_and_the_loss():
+    pytest.importorskip("triton", reason="no Triton here")
+    from glissando.train.ctc_kernel import ctc_recursion
+
+    emissions = torch.randn(6, 8, 11, generator=torch.Generator().manual_seed(0)).to(DEVICE) - 3
+    skip = (torch.rand(6, 11, generator=torch.Generator().manual_seed(2)) < 0.4).to(DEVICE)
+    torch.testing.assert_close(ctc_recursion(emissions, skip), recursion(emissions, skip), rtol=1e-5, atol=1e-5)
+    logits, targets, lengths = (part.to(DEVICE) for part in logits_and_words(1, batch=7, frames=9))
+    results = []
+    for fused in (False, True):
+        leaf = logits.detach().clone().requires_grad_()
+        cost = ctc_loss(leaf.log_softmax(2), targets, lengths, fused=fused)
+        cost.sum().backward()
+        results.append((cost.detach(), leaf.grad))
+    torch.testing.assert_close(results[0], results[1], rtol=1e-5, atol=1e-5)

@@ -1,10 +1,8 @@
-import math
-
 import pytest
 import torch
 from torch import nn
 
-from glissando.train.optim import Average, adamw, parameter_groups, scheduled_rate, set_rate
+from glissando.train.optim import Average, Lion, adamw, parameter_groups, scheduled_rate, set_rate
 
 
 def test_only_matrices_and_filters_decay():
@@ -58,12 +56,19 @@ def test_average_follows_weights_and_batch_norm_by_hand():
     assert not average.module.training
 
 
-def test_average_starts_quickly():
-    layer = nn.Linear(1, 1)
-    average = Average(layer, 0.999)
-    with torch.no_grad():
-        layer.weight.fill_(0.0)
-    before = average.module.weight.item()
-    average.update(layer, step=0)
-    assert average.module.weight.item() == pytest.approx(before * 0.1, rel=1e-5)
-    assert math.isfinite(before)
+def test_one_step_of_lion_by_hand():
+    weight = nn.Parameter(torch.tensor([1.0, -2.0, 3.0]))
+    unused = nn.Parameter(torch.ones(2))  # it has no gradient, and stays
+    lion = Lion([weight, unused], lr=0.1, betas=(0.9, 0.98), weight_decay=0.5)
+    weight.grad = torch.tensor([4.0, -1.0, 0.0])
+    lion.step()
+    # No momentum yet: the sign of the gradient, and decay of half a tenth.
+    torch.testing.assert_close(weight.detach(), torch.tensor([1 - 0.1 - 0.05, -2 + 0.1 + 0.1, 3 - 0.15]))
+    torch.testing.assert_close(lion.state[weight]["momentum"], torch.tensor([0.08, -0.02, 0.0]))
+    weight.grad = torch.tensor([-0.5, 0.1, 1.0])
+    before = weight.detach().clone()
+    lion.step()
+    # 0.9 * 0.08 - 0.1 * 0.5 > 0: the momentum outvotes the gradient.
+    signs = torch.tensor([1.0, -1.0, 1.0])
+    torch.testing.assert_close(weight.detach(), before - 0.1 * (signs + 0.5 * before))
+    assert torch.equal(unused.detach(), torch.ones(2))

@@ -1,41 +1,25 @@
 """End to end: train a toy, export it, decode with it; runs/smoke.sh does the same on QWERTY through the commands."""
 
-import importlib.util
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 import pytest
+from train import toy
 
+from glissando.export.onnx import export_encoder
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.lexicon import load_lexicon
+from glissando.model.checkpoint import load_encoder
 from glissando.runtime import EncoderRuntime
 from glissando.scoring import Scoring
 from glissando.weights import load_weights, write_card
-
-pytest.importorskip("torch")
-
-from glissando.export.onnx import export_encoder
-from glissando.model.checkpoint import load_encoder
-from glissando.train.encoder import Files, train_encoder
-
-# Tests are not a package, so the toy corpus beside this file is loaded by its path.
-_SPEC = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
-toy = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(toy)
 
 UNSEEN = ["dab", "fed", "beef", "ad", "decade", "feed"]  # in the lexicon, never trained on
 
 
 @pytest.fixture(scope="module")
-def keyboard(tmp_path_factory: pytest.TempPathFactory) -> Keyboard:
+def keyboard(trained, tmp_path_factory) -> Keyboard:
     folder = tmp_path_factory.mktemp("smoke")
-    files = Files(toy.write_pack(folder / "train.npz"), folder / "run")
-    model = replace(toy.MODEL, dropout=0.0)
-    config = toy.toy_config(model=model, augment=toy.still(), steps=200, learning_rate=1e-2)
-    train_encoder(config, files, device="cpu")
-    encoder, _ = load_encoder(files.encoder)
+    encoder, _ = load_encoder(trained / "encoder.safetensors")
     export_encoder(encoder, folder / "toy.onnx")
     write_card(folder / "toy.onnx", {"config": encoder.config.to_dict()})
     (folder / "words.txt").write_text("\n".join([*toy.WORDS, *UNSEEN]), encoding="utf-8")
@@ -62,10 +46,3 @@ def test_a_trained_toy_decodes_new_swipes_of_its_words(keyboard):
 
 def test_it_decodes_words_it_was_never_trained_on(keyboard):
     assert right(keyboard, swipes(UNSEEN, 10, seed=78)) > 0.8
-
-
-def test_one_swipe_alone_decodes_as_in_a_batch(keyboard):
-    pairs = swipes(toy.WORDS, 1, seed=79)
-    together = keyboard.decode_batch([gesture for _, gesture in pairs])
-    for (_, gesture), expected in zip(pairs, together, strict=True):
-        assert [one.word for one in keyboard.decode(gesture)] == [one.word for one in expected]

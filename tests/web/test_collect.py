@@ -239,10 +239,11 @@ def test_the_exported_file_trains_an_encoder(donated, tmp_path):
     from train.toy import toy_config
 
     from glissando.cli.corpus_sources import export
-    from glissando.train.encoder import Files, train_encoder
+    from glissando.train.encoder.trainer import train_encoder
+    from glissando.train.run import Job
 
     export(store=donated, output=tmp_path / "donated.npz", skipped=False, layouts=None)
-    last = train_encoder(toy_config(steps=3), Files(tmp_path / "donated.npz", tmp_path / "run", None), device="cpu")
+    last = train_encoder(toy_config(steps=3), Job(tmp_path / "donated.npz", tmp_path / "run", device="cpu"))
     assert np.isfinite(last["loss"])
     assert (tmp_path / "run" / "encoder.safetensors").exists()
 

@@ -203,10 +203,9 @@ def _config(settings: list[str] | None, **named: Any) -> SearchConfig:
     """Settings by --set and by options of their own, which override --set."""
     with _extras():
         from glissando.design.config import SearchConfig
-        from glissando.train.config import with_settings
 
     given = [f"{name}={json.dumps(value)}" for name, value in named.items() if value is not None]
-    return with_settings(SearchConfig(), [*(settings or []), *given])
+    return SearchConfig().changed([*(settings or []), *given])
 
 
 def _drawn(layout: Layout) -> str:

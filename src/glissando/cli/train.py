@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
-Report = Callable[[dict[str, Any]], None]
-Result = TypeVar("Result")
+PackOption = Annotated[Path, typer.Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
+OneLayoutOption = Annotated[
+    Path, typer.Option("--pack", help="The corpus, on one layout: a pack or an .npz.", show_default=False)
+]
+OutOption = Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)]
+ValOption = Annotated[Path | None, typer.Option(help="A held-out corpus.")]
+LexiconOption = Annotated[
+    Path, typer.Option(help="The words to tell apart: AOSP or a word per line.", show_default=False)
+]
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/training.md or docs/decoder.md; may repeat."),
+]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")]
+DeviceOption = Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")]
 
 app = typer.Typer(help="Train networks on packed swipes.", no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -23,15 +37,12 @@ def _group() -> None:
 
 @app.command()
 def encoder(
-    pack: Annotated[Path, typer.Option(help="The corpus: a pack, or an .npz of one.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)],
-    val: Annotated[Path | None, typer.Option(help="A held-out corpus.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/training.md; may be repeated."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")] = False,
-    device: Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")] = None,
+    pack: PackOption,
+    out: OutOption,
+    val: ValOption = None,
+    settings: SettingsOption = None,
+    resume: ResumeOption = False,
+    device: DeviceOption = None,
 ) -> None:
     """Train an encoder; without settings, as the report did.
 
@@ -47,88 +58,79 @@ def encoder(
         glissando train encoder --pack train --val val --out runs/one --resume
     """
     with _needs_training():
-        from glissando.train.config import TrainConfig
-        from glissando.train.encoder import Files, train_encoder
-    config = TrainConfig().changed(settings or [])
-    files = Files(pack, out, val)
-    last = _watch(lambda show: train_encoder(config, files, resume=resume, device=device, report=show))
-    typer.echo(f"{out / 'encoder.safetensors'}: step {last['step']:,}, {_summary(last)}")
+        from glissando.train.encoder.config import EncoderTraining
+        from glissando.train.encoder.trainer import train_encoder
+        from glissando.train.run import Job
+    config = EncoderTraining().changed(settings or [])
+    last = _watch(train_encoder, config, Job(pack, out, val, resume, device))
+    _print_result(out / "encoder.safetensors", last)
 
 
 @app.command()
 def embedder(
-    pack: Annotated[Path, typer.Option(help="The corpus, on one layout: a pack or an .npz.", show_default=False)],
-    lexicon: Annotated[
-        Path, typer.Option(help="The words to tell apart: AOSP or a word per line.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)],
-    val: Annotated[Path | None, typer.Option(help="A held-out corpus.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting; may be repeated.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")] = False,
-    device: Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")] = None,
+    pack: OneLayoutOption,
+    lexicon: LexiconOption,
+    out: OutOption,
+    val: ValOption = None,
+    settings: SettingsOption = None,
+    resume: ResumeOption = False,
+    device: DeviceOption = None,
 ) -> None:
     """Train an embedder, which places swipes near the words they mean.
 
-    The first step towards a decoder: what lies close together is mined for hard negatives. See docs/decoder.md.
+    The first step towards a decoder: words close together are mined for hard negatives. See docs/decoder.md.
 
     Examples:
 
         glissando train embedder --pack train --val val --lexicon en.txt --out runs/embedder
     """
     with _needs_training():
-        from glissando.train.decoder_config import EmbedderTraining
-        from glissando.train.embedder import train_embedder
-    options = Namespace(pack=pack, val=val, lexicon=lexicon, out=out, resume=resume, device=device)
+        from glissando.train.decoder.config import EmbedderTraining
+        from glissando.train.decoder.embedder import train_embedder
+        from glissando.train.run import Job
     config = EmbedderTraining().changed(settings or [])
-    last = _watch(lambda show: train_embedder(config, options, report=show))
-    typer.echo(f"{out / 'embedder.safetensors'}: step {last['step']:,}, {_summary(last)}")
+    last = _watch(train_embedder, config, Job(pack, out, val, resume, device), lexicon)
+    _print_result(out / "embedder.safetensors", last)
 
 
 @app.command()
 def negatives(
-    pack: Annotated[Path, typer.Option(help="The corpus, on one layout: a pack or an .npz.", show_default=False)],
-    lexicon: Annotated[Path, typer.Option(help="The words: AOSP or a word per line.", show_default=False)],
+    pack: OneLayoutOption,
+    lexicon: LexiconOption,
     embedder: Annotated[Path, typer.Option(help="The trained embedder.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The file to write, an .npz.", show_default=False)],
     val: Annotated[Path | None, typer.Option(help="A held-out corpus whose words need negatives too.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting; may be repeated.")
-    ] = None,
-    device: Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")] = None,
+    settings: SettingsOption = None,
+    device: DeviceOption = None,
 ) -> None:
     """Mine hard negatives: for every word of a corpus, the words its swipes are mistaken for.
 
-    Every swipe retrieves its nearest words; those retrieved most often are the word's pool, up to 128. Words
-    without swipes go by their own path over the keys.
+    Every swipe retrieves its nearest words; the words retrieved most often are the word's pool, up to 128. Words
+    without swipes use their own path over the keys.
 
     Examples:
 
         glissando train negatives --pack train --val val --lexicon en.txt --embedder e.safetensors --out pools.npz
     """
     with _needs_training():
-        from glissando.train.decoder_config import MiningConfig
-        from glissando.train.negatives import mine_negatives
-    options = Namespace(pack=pack, val=val, lexicon=lexicon, embedder=embedder, out=out, device=device)
+        from glissando.train.decoder.config import MiningConfig
+        from glissando.train.decoder.mining import mine_negatives
+        from glissando.train.run import Job
     config = MiningConfig().changed(settings or [])
-    found = _watch(lambda show: mine_negatives(config, options, lambda share: show({"progress": share})))
-    typer.echo(f"{out}: {found.summary()}")
+    pools = _watch(mine_negatives, config, Job(pack, out, val, device=device), lexicon, embedder)
+    typer.echo(f"{out}: {pools.summary()}")
 
 
 @app.command()
 def decoder(
-    pack: Annotated[Path, typer.Option(help="The corpus, on one layout: a pack or an .npz.", show_default=False)],
+    pack: OneLayoutOption,
     encoder: Annotated[Path, typer.Option(help="The trained encoder, a checkpoint.", show_default=False)],
-    negatives: Annotated[Path, typer.Option(help="What train negatives wrote.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)],
-    val: Annotated[Path | None, typer.Option(help="A held-out corpus.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/decoder.md; may be repeated."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")] = False,
-    device: Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")] = None,
+    negatives: Annotated[Path, typer.Option(help="The file that train negatives wrote.", show_default=False)],
+    out: OutOption,
+    val: ValOption = None,
+    settings: SettingsOption = None,
+    resume: ResumeOption = False,
+    device: DeviceOption = None,
 ) -> None:
     """Train a decoder for one layout over a frozen encoder; without settings, as the report did.
 
@@ -142,17 +144,17 @@ def decoder(
         glissando train decoder --pack train --encoder e.safetensors --negatives pools.npz --out runs/two --set epochs=9
     """
     with _needs_training():
-        from glissando.train.decoder import train_decoder
-        from glissando.train.decoder_config import DecoderTraining
-    options = Namespace(pack=pack, val=val, encoder=encoder, negatives=negatives, out=out, resume=resume, device=device)
+        from glissando.train.decoder.config import DecoderTraining
+        from glissando.train.decoder.trainer import train_decoder
+        from glissando.train.run import Job
     config = DecoderTraining().changed(settings or [])
-    last = _watch(lambda show: train_decoder(config, options, report=show))
-    typer.echo(f"{out / 'decoder.safetensors'}: step {last['step']:,}, {_summary(last)}")
+    last = _watch(train_decoder, config, Job(pack, out, val, resume, device), encoder, negatives)
+    _print_result(out / "decoder.safetensors", last)
 
 
 @contextmanager
 def _needs_training() -> Iterator[None]:
-    """Say which extra brings what is not installed."""
+    """Say which extra installs a missing package."""
     from glissando.errors import MissingExtraError
 
     try:
@@ -161,19 +163,34 @@ def _needs_training() -> Iterator[None]:
         raise MissingExtraError(f"training needs {error.name}: pip install 'glissando[train]'") from None
 
 
-def _watch(work: Callable[[Report], Result]) -> Result:
-    """Do long work under a progress bar; it reports lines with ``progress`` in them."""
+def _leads() -> bool:
+    """Whether this process shows progress: of those that torchrun started, the first."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _watch(train: Callable[..., Any], config: Any, job: Any, *files: Path) -> Any:
+    """Train under a progress bar, which follows the lines that the job reports."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not _leads()) as progress:
         task = progress.add_task("starting", total=1.0)
-        return work(lambda line: progress.update(task, completed=line["progress"], description=_summary(line)))
+
+        def show(line: dict[str, Any]) -> None:
+            progress.update(task, completed=line["progress"], description=_summary(line))
+
+        return train(config, replace(job, report=show), *files)
+
+
+def _print_result(file: Path, last: dict[str, Any]) -> None:
+    """Say what was written and how good it is."""
+    if _leads():
+        typer.echo(f"{file}: step {last['step']:,}, {_summary(last)}")
 
 
 def _summary(line: dict[str, Any]) -> str:
-    """The figures of a metrics line that one watches."""
+    """The most telling figures of a metrics line."""
     forms = {
         "epoch": "epoch {:.1f}",
         "loss": "loss {:.4f}",

@@ -10,12 +10,13 @@ from glissando.design.task import DesignTask, letters_of_language, make_task, pa
 from glissando.design.words import SearchWords
 from glissando.errors import DesignError
 from glissando.layout import load_layout
+from glissando.model.settings import Config, setting
 
 DEFAULT_WORDS = 2000
 
 
 @dataclass(frozen=True)
-class SearchConfig:
+class SearchConfig(Config):
     """How layouts are searched for.
 
     Attributes:
@@ -40,37 +41,29 @@ class SearchConfig:
         checkpoint_seconds: least time between checkpoints.
     """
 
-    dial: float = 16.0
-    spread: float = 0.25
-    climbers: int = 4
-    swaps: int = 0
-    combos: int = 6
-    kick: tuple[int, int] = (2, 5)
-    patience: int = 8
-    minutes: float = 20.0
-    rounds: int = 0
-    seed: int = 0
+    dial: float = setting(16.0, "[0, inf)")
+    spread: float = setting(0.25, "[0, 1]")
+    climbers: int = setting(4, "[1, inf)")
+    swaps: int = setting(0, "[0, inf)")
+    combos: int = setting(6, "[1, inf)")
+    kick: tuple[int, int] = setting((2, 5), "[1, inf)")
+    patience: int = setting(8, "[1, inf)")
+    minutes: float = setting(20.0, "(0, inf)")
+    rounds: int = setting(0, "[0, inf)")
+    seed: int = setting(0, "[0, inf)")
     precision: Literal["auto", "bf16", "fp32"] = "auto"
     view: Literal["upright", "turned"] = "upright"
-    batch: int = 0
-    memo_bits: int = 0
-    keep: int = 16
-    checkpoint_seconds: float = 30.0
+    batch: int = setting(0, "[0, inf)")
+    memo_bits: int = setting(0, "[0, 32]")
+    keep: int = setting(16, "[1, inf)")
+    checkpoint_seconds: float = setting(30.0, "[0, inf)")
 
     def __post_init__(self) -> None:
-        for name in ("climbers", "combos", "patience", "keep"):
-            self._check(name, getattr(self, name) >= 1, "at least 1")
-        for name in ("dial", "swaps", "batch", "rounds", "seed", "checkpoint_seconds"):
-            self._check(name, getattr(self, name) >= 0, "0 or more")
-        self._check("minutes", self.minutes > 0, "above 0")
-        self._check("spread", 0 <= self.spread <= 1, "a share, in [0, 1]")
-        self._check("kick", 1 <= self.kick[0] <= self.kick[1], "two numbers from 1, the smaller first")
-        self._check("memo_bits", self.memo_bits == 0 or 8 <= self.memo_bits <= 32, "0, or 8 to 32")
-
-    def _check(self, name: str, good: bool, need: str) -> None:
-        """Refuse a setting out of its range."""
-        if not good:
-            raise DesignError(f"{name} must be {need}, got {getattr(self, name)}")
+        super().__post_init__()
+        if self.kick[0] > self.kick[1]:
+            raise DesignError(f"kick must be the least and the most swaps, got {self.kick}")
+        if 0 < self.memo_bits < 8:
+            raise DesignError(f"memo_bits must be 0, or 8 to 32, got {self.memo_bits}")
 
 
 @dataclass(frozen=True)

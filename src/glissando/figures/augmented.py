@@ -65,8 +65,8 @@ def samples(example: Example, count: int, seed: int = 0, rearranged: int = 0) ->
         made.append(sample(_caption(drawn, row), moved.path[row], moved.keys[row]))
     if rearranged:
         batch = _repeat(example, typed, rearranged)
-        grids = random_grids(rearranged, len(layout.keys), generator, batch.path.device)
-        carried = rearrange(batch, align(batch.path, batch.keys, batch.targets, batch.lengths), *grids)
+        grids = random_grids(rearranged, len(layout.keys), generator)
+        carried = rearrange(batch, align(batch.path, batch.keys, batch.targets, batch.lengths), grids)
         for row in range(rearranged):
             made.append(sample("re-arranged", carried.path[row], carried.keys[row]))
     return made

@@ -1,15 +1,12 @@
-"""Networks on disk: a safetensors file whose metadata carries the config, so that a file is all it takes."""
+"""Networks on disk: a safetensors file whose metadata carries the config, so one file is enough."""
 
 from __future__ import annotations
 
-import io
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
@@ -27,20 +24,21 @@ DECODER_FORMAT = "glissando-decoder"
 EMBEDDER_FORMAT = "glissando-embedder"
 
 Network = TypeVar("Network", bound=nn.Module)
+Saved = Encoder | Decoder | Embedder
 
 
-def save_encoder(path: str | os.PathLike[str], encoder: Encoder, extra: dict[str, Any] | None = None) -> None:
+def save_encoder(path: str | Path, encoder: Encoder, extra: dict[str, Any] | None = None) -> None:
     """Write an encoder, its config and what else JSON can hold; the file appears whole or not at all.
 
     Args:
         path: the file to write, ".safetensors" by custom.
         encoder: the encoder, on any device.
-        extra: provenance, metrics, the step: what ``load_encoder`` shall give back.
+        extra: provenance, metrics, the step: ``load_encoder`` gives it back.
     """
-    _save(path, FORMAT, encoder, encoder.config.to_dict(), extra)
+    _save(path, FORMAT, encoder, extra)
 
 
-def load_encoder(path: str | os.PathLike[str]) -> tuple[Encoder, dict[str, Any]]:
+def load_encoder(path: str | Path) -> tuple[Encoder, dict[str, Any]]:
     """Read what ``save_encoder`` wrote.
 
     Returns:
@@ -49,50 +47,40 @@ def load_encoder(path: str | os.PathLike[str]) -> tuple[Encoder, dict[str, Any]]
     return _load(path, FORMAT, "an encoder's", lambda data: Encoder(EncoderConfig.from_dict(data)))
 
 
-def save_decoder(path: str | os.PathLike[str], decoder: Decoder, extra: dict[str, Any] | None = None) -> None:
+def save_decoder(path: str | Path, decoder: Decoder, extra: dict[str, Any] | None = None) -> None:
     """Write a decoder; see ``save_encoder``. Training puts the layout it is bound to in ``extra["layout"]``."""
-    _save(path, DECODER_FORMAT, decoder, decoder.config.to_dict(), extra)
+    _save(path, DECODER_FORMAT, decoder, extra)
 
 
-def load_decoder(path: str | os.PathLike[str]) -> tuple[Decoder, dict[str, Any]]:
+def load_decoder(path: str | Path) -> tuple[Decoder, dict[str, Any]]:
     """Read what ``save_decoder`` wrote, on the CPU and in evaluation mode."""
     return _load(path, DECODER_FORMAT, "a decoder's", lambda data: Decoder(DecoderConfig.from_dict(data)))
 
 
-def save_embedder(path: str | os.PathLike[str], embedder: Embedder, extra: dict[str, Any] | None = None) -> None:
+def save_embedder(path: str | Path, embedder: Embedder, extra: dict[str, Any] | None = None) -> None:
     """Write an embedder; see ``save_encoder``."""
-    _save(path, EMBEDDER_FORMAT, embedder, embedder.config.to_dict(), extra)
+    _save(path, EMBEDDER_FORMAT, embedder, extra)
 
 
-def load_embedder(path: str | os.PathLike[str]) -> tuple[Embedder, dict[str, Any]]:
+def load_embedder(path: str | Path) -> tuple[Embedder, dict[str, Any]]:
     """Read what ``save_embedder`` wrote, on the CPU and in evaluation mode."""
     return _load(path, EMBEDDER_FORMAT, "an embedder's", lambda data: Embedder(EmbedderConfig.from_dict(data)))
 
 
-def read_format(path: str | os.PathLike[str]) -> str:
-    """Which network a checkpoint holds, one of the formats above; "" where it does not say."""
+def read_format(path: str | Path) -> str:
+    """Which network a checkpoint holds, one of the formats above; "" for a file without a format."""
     return _read(path)[0].get("format", "")
 
 
-def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays as a compressed .npz, whole or not at all; its folder is made where it is missing."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, buffer.getvalue())
-
-
-def _save(
-    path: str | os.PathLike[str], form: str, network: nn.Module, config: dict[str, Any], extra: dict[str, Any] | None
-) -> None:
+def _save(path: str | Path, form: str, network: Saved, extra: dict[str, Any] | None) -> None:
     """Write a network with its config and what goes with it."""
-    metadata = {"format": form, "config": json.dumps(config), "extra": json.dumps(extra or {})}
+    metadata = {"format": form, "config": json.dumps(network.config.to_dict()), "extra": json.dumps(extra or {})}
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     write_whole(path, safetensors.torch.save(state, metadata))
 
 
 def _load(
-    path: str | os.PathLike[str], form: str, whose: str, build: Callable[[Mapping[str, Any]], Network]
+    path: str | Path, form: str, whose: str, build: Callable[[Mapping[str, Any]], Network]
 ) -> tuple[Network, dict[str, Any]]:
     """Read a network of a format, checked against its own config."""
     metadata, state = _read(path)
@@ -108,7 +96,7 @@ def _load(
     return network.eval(), extra
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
+def _read(path: str | Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Read a safetensors file: metadata and tensors."""
     if not Path(path).is_file():
         raise WeightsError(f"no checkpoint at {path}")
@@ -119,8 +107,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tenso
         raise WeightsError(f"checkpoint {path} is damaged or no safetensors file: {error}") from None
 
 
-def _check_state(path: str | os.PathLike[str], wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
-    """Refuse tensors that are not the ones the config asks for, or that are no numbers."""
+def _check_state(path: str | Path, wanted: dict[str, Tensor], got: dict[str, Tensor]) -> None:
+    """Refuse tensors that do not fit the config, or that are not finite."""
     missing, surplus = sorted(wanted.keys() - got.keys()), sorted(got.keys() - wanted.keys())
     if missing or surplus:
         what = f"lacks {missing[0]!r}" if missing else f"has an unknown {surplus[0]!r}"

@@ -1,53 +1,49 @@
-"""What encoders, decoders and embedders are made of; the defaults are the report's."""
+"""The shapes of encoders, decoders and embedders; the defaults are the report's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Literal
 
 from glissando.errors import TrainingError
+from glissando.model.settings import Config, setting
 
-BASES = ("cosine", "grid")
-BLANKS = ("gate", "joint")
-
-Config = TypeVar("Config")
+COUNT = "[1, inf)"
+SHARE = "[0, 1)"
 
 
 @dataclass(frozen=True)
-class EncoderConfig:
+class EncoderConfig(Config):
     """The shape of an encoder. 634,849 trainable parameters by default, whatever ``frames`` is.
 
     Attributes:
         points: points of the resampled path, T_in.
         frames: emission steps T: half of ``points`` (the report's adapter, stride 2) or all of them (stride 1).
         width: channels of the trunk.
-        expansion: the 1x1 convolution inside a block widens the trunk by this much; the gated linear unit halves it.
+        expansion: the 1x1 convolution inside a block widens the trunk by this factor; the gated linear unit halves it.
         kernel: taps of the stem and of the depthwise convolutions.
         dilations: one block for each.
         hidden: channels after the adapter, H.
-        basis: "cosine" (eq. 1) or "grid" (bilinear between N x N values), how coefficients become a field.
+        basis: how coefficients become a field: "cosine" (eq. 1) or "grid" (bilinear between N x N values).
         resolution: N; the head emits N * N coefficients.
         blank: "gate" (eq. 6) or "joint" (one softmax over keys and blank).
         dropout: share of a block's output that is dropped before the residual sum.
     """
 
-    points: int = 64
-    frames: int = 32
-    width: int = 128
-    expansion: int = 4
-    kernel: int = 7
-    dilations: tuple[int, ...] = (1, 2, 3, 5, 8)
-    hidden: int = 256
-    basis: str = "cosine"
-    resolution: int = 8
-    blank: str = "gate"
-    dropout: float = 0.1
+    points: int = setting(64, COUNT)
+    frames: int = setting(32, COUNT)
+    width: int = setting(128, COUNT)
+    expansion: int = setting(4, COUNT)
+    kernel: int = setting(7, COUNT)
+    dilations: tuple[int, ...] = setting((1, 2, 3, 5, 8), COUNT)
+    hidden: int = setting(256, COUNT)
+    basis: Literal["cosine", "grid"] = "cosine"
+    resolution: int = setting(8, COUNT)
+    blank: Literal["gate", "joint"] = "gate"
+    dropout: float = setting(0.1, SHARE)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dilations", _whole_numbers("dilations", self.dilations))
-        for name in ("points", "frames", "width", "expansion", "kernel", "hidden", "resolution"):
-            _whole_numbers(name, (getattr(self, name),))
+        super().__post_init__()
         if self.points % 2 or self.frames not in (self.points // 2, self.points):
             raise TrainingError(
                 f"frames must be half of an even number of points, or all of them; got {self.frames} of {self.points}"
@@ -56,23 +52,11 @@ class EncoderConfig:
             raise TrainingError(
                 f"width must be a multiple of 4 and kernel odd; got width {self.width}, kernel {self.kernel}"
             )
-        _choice("basis", self.basis, BASES)
-        _choice("blank", self.blank, BLANKS)
-        _share("dropout", self.dropout)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> EncoderConfig:
-        """Read what ``to_dict`` wrote; fields left out keep their defaults, unknown ones are refused."""
-        return _read(cls, data, "an encoder")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The config as JSON can hold it."""
-        return {**asdict(self), "dilations": list(self.dilations)}
 
 
 @dataclass(frozen=True)
-class DecoderConfig:
-    """The shape of a decoder. 304,667 trainable parameters by default; of the frames it does not matter how many.
+class DecoderConfig(Config):
+    """The shape of a decoder. 304,667 trainable parameters by default, for any number of frames.
 
     Attributes:
         keys: K, the letters of the layout it is bound to; it reads and writes K + 1 log-emissions.
@@ -80,48 +64,32 @@ class DecoderConfig:
         hidden: channels between the blocks, H_d.
         bottleneck: channels that the memory sees, P_d.
         context: frames the memory looks back, and ahead.
-        blocks: how many, N_L.
+        blocks: number of blocks, N_L.
         dropout: share of a block's output that is dropped before the residual sum.
-        floor: log-emissions below this look the same to the network: a key that is out of the question.
-        skip_floor: the same for the log-emissions that are corrected; None leaves them as they are, so that the
-            untrained decoder is the identity. With a floor, no letter is beyond rescue.
+        floor: the network sees lower log-emissions as this one: the key is out of the question.
+        skip_floor: the same for the log-emissions that are corrected. None leaves them as they are, so the untrained
+            decoder is the identity; with a floor, the correction can rescue any letter.
     """
 
-    keys: int = 26
-    coefficients: int = 64
-    hidden: int = 256
-    bottleneck: int = 64
-    context: int = 7
-    blocks: int = 8
-    dropout: float = 0.05
-    floor: float = -15.0
-    skip_floor: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("keys", "coefficients", "hidden", "bottleneck", "context", "blocks"):
-            _whole_numbers(name, (getattr(self, name),))
-        _share("dropout", self.dropout)
-        if not self.floor < 0 or not (self.skip_floor is None or self.skip_floor < 0):
-            raise TrainingError(f"floors must be below 0, got {self.floor!r} and {self.skip_floor!r}")
+    keys: int = setting(26, COUNT)
+    coefficients: int = setting(64, COUNT)
+    hidden: int = setting(256, COUNT)
+    bottleneck: int = setting(64, COUNT)
+    context: int = setting(7, COUNT)
+    blocks: int = setting(8, COUNT)
+    dropout: float = setting(0.05, SHARE)
+    floor: float = setting(-15.0, "(-inf, 0)")
+    skip_floor: float | None = setting(None, "(-inf, 0)")
 
     @property
     def inputs(self) -> int:
         """Width of a frame of features: log-emissions, coefficients, gate."""
         return self.keys + 1 + self.coefficients + 1
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> DecoderConfig:
-        """Read what ``to_dict`` wrote; fields left out keep their defaults, unknown ones are refused."""
-        return _read(cls, data, "a decoder")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The config as JSON can hold it."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class EmbedderConfig:
-    """The shape of an embedder: two towers, one for swipes and one for words, that meet in one space.
+class EmbedderConfig(Config):
+    """The shape of an embedder: two towers, one for swipes and one for words, into one space.
 
     Attributes:
         points: points of a path.
@@ -129,65 +97,19 @@ class EmbedderConfig:
         width: channels of a tower.
         blocks: convolutions of a tower, each halving the points.
         dimensions: of the embedding.
-        reach: key widths at which a key's nearness has fallen to 0.6.
+        reach: distance in key widths at which a key's nearness has fallen to 0.6.
         dropout: share of a tower's pooled channels that is dropped.
     """
 
-    points: int = 64
-    keys: int = 26
-    width: int = 128
-    blocks: int = 3
-    dimensions: int = 128
-    reach: float = 0.8
-    dropout: float = 0.1
+    points: int = setting(64, COUNT)
+    keys: int = setting(26, COUNT)
+    width: int = setting(128, COUNT)
+    blocks: int = setting(3, COUNT)
+    dimensions: int = setting(128, COUNT)
+    reach: float = setting(0.8, "(0, inf)")
+    dropout: float = setting(0.1, SHARE)
 
     def __post_init__(self) -> None:
-        for name in ("points", "keys", "width", "blocks", "dimensions"):
-            _whole_numbers(name, (getattr(self, name),))
-        _share("dropout", self.dropout)
+        super().__post_init__()
         if self.points % 2**self.blocks:
             raise TrainingError(f"{self.blocks} blocks cannot halve {self.points} points evenly")
-        if not self.reach > 0:
-            raise TrainingError(f"reach must be above 0, got {self.reach!r}")
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> EmbedderConfig:
-        """Read what ``to_dict`` wrote; fields left out keep their defaults, unknown ones are refused."""
-        return _read(cls, data, "an embedder")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The config as JSON can hold it."""
-        return asdict(self)
-
-
-def _read(cls: type[Config], data: Mapping[str, Any], what: str) -> Config:
-    """Build a config, refusing what it has no field for."""
-    if not isinstance(data, Mapping):
-        raise TrainingError(f"{what}'s config is an object, got {data!r}")
-    known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-    unknown = sorted(set(data) - set(known))
-    if unknown:
-        raise TrainingError(f"{what}'s config has no field {unknown[0]!r}; it has {', '.join(known)}")
-    return cls(**data)
-
-
-def _share(name: str, value: Any) -> None:
-    """Refuse what is no share below 1."""
-    if not (isinstance(value, (int, float)) and 0 <= value < 1):
-        raise TrainingError(f"{name} must lie in [0, 1), got {value!r}")
-
-
-def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
-    """Check positive whole numbers, at least one of them."""
-    if not isinstance(values, (list, tuple)) or not values:
-        raise TrainingError(f"{name} must be a list of positive whole numbers, got {values!r}")
-    for value in values:
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise TrainingError(f"{name} must be positive and whole, got {value!r}")
-    return tuple(values)
-
-
-def _choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is none of the choices."""
-    if value not in choices:
-        raise TrainingError(f"no {name} {value!r}; there are {', '.join(choices)}")

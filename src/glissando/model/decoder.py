@@ -48,13 +48,11 @@ class Decoder(nn.Module):
         return log_probs if self.config.skip_floor is None else log_probs.clamp(min=self.config.skip_floor)
 
     def standardise(self, features: Tensor) -> Tensor:
-        """What the network reads: features without their tails, centred and scaled. Shape: [B, T, inputs], same."""
-        keys = self.config.keys + 1
-        floored = torch.cat([features[..., :keys].clamp(min=self.config.floor), features[..., keys:]], dim=-1)
-        return (floored - self.mean) * self.scale
+        """The network's inputs: floored, centred and scaled features. Shape: [B, T, inputs], same."""
+        return (self._floored(features) - self.mean) * self.scale
 
     def correct(self, log_probs: Tensor, inputs: Tensor) -> Tensor:
-        """Add the correction that standardised inputs call for, and normalise.
+        """Add the network's correction and normalise.
 
         Args:
             log_probs: [B, T, K + 1] the encoder's, the residual skip.
@@ -69,14 +67,16 @@ class Decoder(nn.Module):
     def fit_standard(self, features: Tensor) -> None:
         """Take the mean and spread of the inputs from a sample. Shape: [B, T, inputs].
 
-        Spreads far below one nat matter to no emission, so they are not blown up to one.
+        A spread far below one nat changes no emission, so it is not scaled up to one.
         """
-        keys = self.config.keys + 1
-        flat = torch.cat([features[..., :keys].clamp(min=self.config.floor), features[..., keys:]], dim=-1).flatten(
-            0, 1
-        )
+        flat = self._floored(features).flatten(0, 1)
         self.mean.copy_(flat.mean(dim=0))
         self.scale.copy_((flat.var(dim=0) + 1).rsqrt())
+
+    def _floored(self, features: Tensor) -> Tensor:
+        """Features whose log-emissions are at least ``config.floor``. Shape: [B, T, inputs], same."""
+        keys = self.config.keys + 1
+        return torch.cat([features[..., :keys].clamp(min=self.config.floor), features[..., keys:]], dim=-1)
 
 
 class MemoryBlock(nn.Module):
@@ -97,7 +97,7 @@ class MemoryBlock(nn.Module):
 
 
 class Memory(nn.Module):
-    """What a frame holds plus what those around it do: a convolution along time, one filter per channel, and a skip.
+    """A convolution along time, one filter per channel, and a skip.
 
     The skip is part of the filter, one on its middle tap, so it costs nothing.
     """

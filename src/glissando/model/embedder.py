@@ -1,7 +1,7 @@
 """The trajectory embedding: swipes and words as neighbours in one space, for finding words that look alike.
 
-A word enters as the path an even finger would take over its keys, so words nobody swiped have a place too.
-The two towers are alike but learn apart: a swipe wanders and cuts corners, a word's own path does not.
+A word enters as the path of an even finger over its keys, so words without swipes have a place too. The two towers have
+the same shape but their own weights: a swipe wanders and cuts corners, a word's own path does not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Embedder(nn.Module):
 
 
 class Tower(nn.Module):
-    """Features of every point, convolutions that halve the points, and one look at what is left of them."""
+    """Features of every point, convolutions that halve the points, and a linear head over all remaining points."""
 
     def __init__(self, config: EmbedderConfig) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ PADDING_LOGIT = -1e4
 
 
 class Emissions(NamedTuple):
-    """What the encoder says of a swipe.
+    """The encoder's output for a batch of swipes.
 
     Attributes:
         log_probs: [B, T, K + 1] log-probabilities of the keys, blank last.
@@ -42,7 +42,7 @@ def key_logits(coefficients: Tensor, basis: Tensor, mask: Tensor) -> Tensor:
 
 
 def gated_log_probs(logits: Tensor, gate: Tensor) -> Tensor:
-    """Share what the gate lets through among the keys and leave the rest to blank (eq. 6).
+    """Split the gate's probability among the keys, and give the rest to blank (eq. 6).
 
     Args:
         logits: [B, T, K] of the keys.

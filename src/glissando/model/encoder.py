@@ -29,7 +29,7 @@ class Encoder(nn.Module):
         self.stem = nn.Linear(CHANNELS * config.kernel, config.width)
         self.blocks = nn.ModuleList(Block(config, dilation) for dilation in config.dilations)
         self.adapter = Adapter(config)
-        # Coefficients and gate in one product; zero, so that at step zero every key is as likely and the gate is half.
+        # Coefficients and gate in one product; zero at first: all keys equally likely, the gate at one half.
         self.heads = nn.Linear(config.hidden, config.resolution**2 + 1)
         nn.init.zeros_(self.heads.weight)
         nn.init.zeros_(self.heads.bias)
@@ -111,7 +111,7 @@ class DepthwiseConv(nn.Module):
 
 
 class ResponseNorm(nn.Module):
-    """Global response normalisation: a channel counts by its energy over time against the other channels'."""
+    """Global response normalisation: a channel is weighted by its energy over time relative to the other channels'."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class Adapter(nn.Module):
 
 
 def read_heads(config: EncoderConfig, heads: Tensor, keys: Tensor, mask: Tensor) -> Emissions:
-    """Read what the heads say on a layout.
+    """Turn the heads' outputs into emissions on a layout.
 
     Args:
         config: which basis, which blank.
@@ -181,7 +181,7 @@ def frame_pairs(x: Tensor, stride: int) -> Tensor:
 
 
 def shifted(x: Tensor, kernel: int, dilation: int = 1) -> list[Tensor]:
-    """Give what each tap of a convolution along time sees, zeros beyond the ends. Shape: [B, T, C] -> kernel x same."""
+    """The inputs of each tap of a convolution along time, zeros beyond the ends. Shape: [B, T, C] -> kernel x same."""
     frames, reach = x.shape[1], dilation * (kernel // 2)
     padded = F.pad(x, (0, 0, reach, reach))
     return [padded[:, tap * dilation : tap * dilation + frames] for tap in range(kernel)]

@@ -3,8 +3,8 @@
 Every stage is a pure function of tensors and of one parameter tensor; ``sample_parameters`` draws all
 parameters beforehand. So ``augment`` holds no randomness and ``torch.compile`` takes it whole.
 
-Six stages are affine maps, and one function, ``move``, applies a map to path and keys alike. Boxes are those
-of the path and the key centres; padded keys never count, and stay zero.
+Six stages are affine maps, and one function, ``move``, applies a map to path and keys alike. A box is the one around
+the path and the key centres; padded keys do not count, and stay zero.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import torch
 from torch import Tensor
 
 from glissando.errors import TrainingError
+from glissando.model.settings import Config, setting
 from glissando.train.batches import Batch
 
 WAVES = 6  # of a sway, the fastest three times up and down
 
 
 @dataclass(frozen=True)
-class AugmentConfig:
+class AugmentConfig(Config):
     """The range of each stage; the defaults are the report's.
 
     Attributes:
@@ -36,38 +37,29 @@ class AugmentConfig:
         translate: whether the content goes to a random valid place.
         reversal: probability of reversing path and word in time.
         scale_rows: layouts of more rows than this keep their y scale.
-        upright: share of samples that are neither flipped nor rotated. Every keyboard in use stands upright;
-            the report has no such share.
+        upright: share of samples that are neither flipped nor rotated, as every keyboard in use is; not in the report.
         sway: how far a path is moved off its keys, as another person's finger would be: the standard deviations of
-            a shift of the whole and of slow waves along it, in key sizes. The report has no such stage.
+            a shift of the whole path and of slow waves along it, in key sizes; not in the report.
     """
 
-    y_scale: tuple[float, float] = (0.75, 1.0)
-    x_scale: tuple[float, float] = (0.85, 1.0)
+    y_scale: tuple[float, float] = setting((0.75, 1.0), "(0, 1]")
+    x_scale: tuple[float, float] = setting((0.85, 1.0), "(0, 1]")
     shear: tuple[float, float] = (-0.05, 0.05)
-    flip_x: float = 0.5
-    flip_y: float = 0.5
+    flip_x: float = setting(0.5, "[0, 1]")
+    flip_y: float = setting(0.5, "[0, 1]")
     rotation: tuple[float, float] = (0.0, 360.0)
     translate: bool = True
-    reversal: float = 0.1
+    reversal: float = setting(0.1, "[0, 1]")
     scale_rows: int = 3
-    upright: float = 0.0
-    sway: tuple[float, float] = (0.0, 0.0)
+    upright: float = setting(0.0, "[0, 1]")
+    sway: tuple[float, float] = setting((0.0, 0.0), "[0, inf)")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("y_scale", "x_scale", "shear", "rotation"):
             low, high = getattr(self, name)
-            if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            if low > high:
                 raise TrainingError(f"augment.{name} must be (low, high) with low <= high, got {(low, high)}")
-        for name in ("y_scale", "x_scale"):
-            low, high = getattr(self, name)
-            if not 0 < low <= high <= 1:
-                raise TrainingError(f"augment.{name} must lie in (0, 1], got {(low, high)}")
-        if not all(math.isfinite(size) and size >= 0 for size in self.sway):
-            raise TrainingError(f"augment.sway must be two sizes of 0 or more, got {self.sway}")
-        for name in ("flip_x", "flip_y", "reversal", "upright"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise TrainingError(f"augment.{name} is a probability, got {getattr(self, name)}")
 
     @classmethod
     def off(cls) -> AugmentConfig:
@@ -76,7 +68,7 @@ class AugmentConfig:
 
 
 class Parameters(NamedTuple):
-    """What was drawn for every sample of a batch, a stage per field.
+    """The parameters drawn for every sample of a batch, a stage per field.
 
     Attributes:
         y_scale: [B] factor on y.
@@ -84,8 +76,8 @@ class Parameters(NamedTuple):
         shear: [B, 2] factors (s_xy, s_yx).
         flip: [B, 2] -1 where an axis is flipped, else 1.
         angle: [B] radians.
-        place: [B, 2] where the box goes: 0 the least valid origin, 1 the greatest. Below 0: leave it,
-            and only push it back inside where it sticks out.
+        place: [B, 2] where the box goes: 0 is the lowest valid origin, 1 the highest. Below 0 the box stays, and is
+            only pushed back inside where it sticks out.
         reverse: [B] bool.
         sway: [B, 2, 1 + WAVES] in key sizes: the shift, then the height of each wave.
     """

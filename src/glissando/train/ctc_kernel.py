@@ -1,7 +1,7 @@
 """The CTC recursion as one Triton kernel: a program per word, all its frames in one launch.
 
 torch.compile turns the plain recursion of losses.py into a small kernel per frame, each of which has to be compiled and
-launched; this is the same loop inside one. It is imported only where ``ctc="triton"`` asks for it.
+launched; this is the same loop inside one kernel. ``losses.use_kernel`` imports it.
 """
 
 from __future__ import annotations

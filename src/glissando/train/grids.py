@@ -1,9 +1,11 @@
-"""Keyboards nobody has made: random grids to carry swipes to, so that no layout can be learned by heart."""
+"""Random keyboards to carry swipes to, so that the network learns no layout by heart."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
+
+from glissando.train.batches import LayoutTable
 
 ROWS = (2, 3, 3, 3, 3, 4, 4, 5, 5, 6)  # each as likely as it is listed
 UNEVEN = 0.25  # rows differ in length by up to this share
@@ -12,9 +14,7 @@ SMALLEST = (0.65, 0.7)  # share of width and height that the others take at the 
 CENTRED = 0.5  # share of keyboards whose rows are centred; of the others each row starts anywhere it has room
 
 
-def random_grids(
-    count: int, letters: int, generator: torch.Generator, device: torch.device, extra: int = 0
-) -> tuple[Tensor, Tensor, Tensor]:
+def random_grids(count: int, letters: int, generator: torch.Generator, extra: int = 0) -> LayoutTable:
     """Draw keyboards: 2 to 6 rows, letters anywhere, and up to ``extra`` keys that no word uses.
 
     The extra keys stand for alphabets larger than the corpus's: more keys are narrower and have more neighbours.
@@ -22,14 +22,13 @@ def random_grids(
     Args:
         count: B, keyboards to draw.
         letters: keys that words use; they come first.
-        generator: of the device.
-        device: where to draw them.
-        extra: further keys, as many as drawn for each keyboard.
+        generator: on the device to draw them on.
+        extra: most further keys; each keyboard draws its own number.
 
     Returns:
         keys [B, K, 4], mask [B, K], rows [B] with K = letters + extra.
     """
-    capacity = letters + extra
+    capacity, device = letters + extra, generator.device
     draw = torch.rand((count, capacity + 3 * max(ROWS) + 8), generator=generator, device=device)
     order, weights, starts, other = draw.split([capacity, max(ROWS), 2 * max(ROWS), 8], dim=1)
     used = letters + (other[:, :1] * (extra + 1)).long()  # [B, 1] keys in all
@@ -51,7 +50,7 @@ def random_grids(
     x = (1 - span_x) * other[:, 7:8] + column * width
     y = (1 - span_y) * starts[:, -1:] + (row + 0.5) * height
     keys = torch.stack([x, y, (width / 2).expand_as(x), (height / 2).expand_as(y)], dim=2)
-    return torch.where(mask[..., None], keys, 0.0), mask, rows
+    return LayoutTable(torch.where(mask[..., None], keys, 0.0), mask, rows)
 
 
 def _row_ends(rows: Tensor, used: Tensor, weights: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a run tells of itself: metrics.jsonl, the clock of its schedule, and the watch for NaN."""
+"""The record of a run: metrics.jsonl, the clock of its schedule, and the check for NaN."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from torch import Tensor
 from glissando.errors import TrainingError
 from glissando.train.world import World
 
-MEASURES = ("loss", "ctc", "emission", "gradient_norm")
-
 Report = Callable[[dict[str, Any]], None]
 
 
 class Clock:
-    """How far a run is: by steps, or by time where it has a budget, whichever is further.
+    """The progress of a run: by steps, or by time where it has a budget, whichever is further.
 
-    The first step, which compiles, takes from the budget but does not move the schedule. Processes agree on
-    the leading one's clock, at every ``agree``.
+    The first step, which compiles, uses up budget but does not move the schedule. ``agree`` gives all processes the
+    leading one's time.
 
     Args:
         steps: of the whole schedule.
@@ -50,7 +48,7 @@ class Clock:
         self.agreed = self.world.leading(time.monotonic() - self.began)
 
     def count_set_up(self, seconds: float) -> None:
-        """Take time that does not move the schedule."""
+        """Count time that does not move the schedule."""
         self.set_up += self.world.leading(seconds)
         self.agree()
 
@@ -71,16 +69,16 @@ class Journal:
     Attributes:
         path: the metrics.jsonl.
         world: the processes; their measures are averaged, the leading one writes.
-        room: steps between two readings, at most.
+        room: most steps between two readings.
+        names: the measures of a step, in order.
         report: called with every line.
-        names: what a step measures, in order.
     """
 
     path: Path
     world: World
     room: int
+    names: tuple[str, ...]
     report: Report | None = None
-    names: tuple[str, ...] = MEASURES
     pending: int = 0
     timed: int = 0
     since: float = field(default_factory=time.perf_counter)
@@ -100,11 +98,11 @@ class Journal:
         return self.pending == self.room
 
     def restart_clock(self) -> None:
-        """Leave out of the speed what came before."""
+        """Start measuring the speed anew."""
         self.since, self.timed = time.perf_counter(), 0
 
     def read(self, step: int, swipes_per_step: int) -> dict[str, float]:
-        """Wait for the measures of the steps up to ``step``, check and average them, and tell the speed."""
+        """Wait for the measures of the steps up to ``step``, check and average them, and add the speed."""
         window = self.measures[: self.pending]
         self.world.average([window])
         values = window.cpu()
@@ -112,8 +110,9 @@ class Journal:
         bad = torch.nonzero(~values.isfinite().all(dim=1))
         if len(bad):
             row = int(bad[0])
-            found = ", ".join(f"{name} {value:g}" for name, value in zip(self.names, values[row].tolist(), strict=True))
-            raise TrainingError(f"training broke at step {step - self.pending + row + 1}: {found}")
+            pairs = zip(self.names, values[row].tolist(), strict=True)
+            measured = ", ".join(f"{name} {value:g}" for name, value in pairs)
+            raise TrainingError(f"training broke at step {step - self.pending + row + 1}: {measured}")
         speed = self.timed * swipes_per_step / max(seconds, 1e-9)
         means = dict(zip(self.names, values.mean(dim=0).tolist(), strict=True))
         self.pending = 0
@@ -137,7 +136,7 @@ class Journal:
 
 
 def _step_of(line: str) -> float:
-    """The step of a line; one that was cut off when the run stopped comes after every step."""
+    """The step of a line; infinite for a line that was cut off when the run stopped."""
     try:
         return json.loads(line)["step"]
     except ValueError:

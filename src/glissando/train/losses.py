@@ -1,8 +1,8 @@
-"""The training loss: CTC over the emissions, and the emission-count penalty (eq. 7).
+"""CTC for training, and the emission-count penalty (eq. 7).
 
-CTC comes in forms that agree: torch's, and our own. Ours reads no length on the host, so it never makes the
-GPU wait, and ``torch.compile`` takes it into the graph of the model. It runs the forward and the backward
-recursion side by side, as one batch of twice the size: T short steps in all, or one kernel (ctc_kernel.py).
+``ctc_loss`` equals torch's, but reads no length on the host: the GPU never waits, and ``torch.compile`` takes it into
+the graph of the model. It runs the forward and the backward recursion side by side, as one batch of twice the size: T
+short steps in all, or one Triton kernel (ctc_kernel.py).
 """
 
 from __future__ import annotations
@@ -13,36 +13,48 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from glissando.errors import TrainingError
+
 # Log of an impossible path. Finite: differences of infinities are NaN. Far below any real score in float32.
 IMPOSSIBLE = -1e30
 
 
 class Losses(NamedTuple):
-    """What one batch costs: ``total`` is minimised; ``ctc`` and ``emission`` are its parts before weighting."""
+    """The loss of one batch: ``total`` is minimised; ``ctc`` and ``emission`` are its parts before weighting."""
 
     total: Tensor
     ctc: Tensor
     emission: Tensor
 
 
-def encoder_loss(
-    log_probs: Tensor, targets: Tensor, lengths: Tensor, *, weight: float, ctc: str, per_letter: bool
-) -> Losses:
-    """CTC plus ``weight`` times the emission penalty, both averaged over the batch, in float32.
+def use_kernel(choice: str, device: torch.device) -> bool:
+    """Whether CTC's recursion is a Triton kernel, which is registered then.
 
     Args:
-        log_probs: [B, T, K + 1], blank last.
-        targets: [B, L] key indices, anything beyond the length.
+        choice: "own" (runs anywhere), "triton" (needs a GPU) or "auto": Triton on a GPU.
+        device: of the training.
+    """
+    if choice == "own" or (choice == "auto" and device.type != "cuda"):
+        return False
+    if device.type != "cuda":
+        raise TrainingError(f'ctc="triton" needs a GPU, the device is {device}; ctc="own" runs anywhere')
+    try:
+        import glissando.train.ctc_kernel  # noqa: F401 (registers an operator)
+    except ImportError as error:
+        raise TrainingError(f'ctc="triton" needs Triton: {error}; ctc="own" runs anywhere') from None
+    return True
+
+
+def encoder_loss(cost: Tensor, log_probs: Tensor, lengths: Tensor, *, weight: float, per_letter: bool) -> Losses:
+    """CTC plus ``weight`` times the emission penalty, both averaged over the batch.
+
+    Args:
+        cost: [B] from ``ctc_loss``.
+        log_probs: [B, T, K + 1] float32, blank last.
         lengths: [B].
         weight: of the emission penalty, alpha of eq. 7.
-        ctc: "own", "triton" (ours, its recursion a kernel) or "torch".
         per_letter: divide each word's cost by its length, as torch's mean does.
     """
-    log_probs = log_probs.float()
-    if ctc == "torch":
-        cost = torch_ctc_loss(log_probs, targets, lengths)  # [B]
-    else:
-        cost = ctc_loss(log_probs, targets, lengths, fused=ctc == "triton")
     if per_letter:
         cost = cost / lengths.clamp(min=1)
     penalty = emission_penalty(log_probs, lengths).mean()
@@ -53,20 +65,11 @@ def encoder_loss(
 def emission_penalty(log_probs: Tensor, lengths: Tensor) -> Tensor:
     """max(0, length - sum of lambda)^2, without its weight (eq. 7). Shapes: [B, T, K + 1], [B] -> [B].
 
-    lambda is what blank leaves over, 1 - p(blank): by eq. 6 the sigmoid of the gate, and as good a count of
-    emissions where keys and blank share one softmax.
+    lambda is 1 - p(blank): by eq. 6 the sigmoid of the gate. Where keys and blank share one softmax it counts
+    emissions just as well.
     """
     emitted = -torch.expm1(log_probs[..., -1])  # [B, T]
     return (lengths - emitted.sum(dim=1)).clamp(min=0).square()
-
-
-def divergence(log_probs: Tensor, taught: Tensor, lengths: Tensor) -> Tensor:
-    """KL from a teacher's emissions to ours, summed over frames, per letter, averaged over the batch.
-
-    Shapes: [B, T, K + 1] twice, [B] -> scalar.
-    """
-    gap = (taught.exp() * (taught - log_probs.float())).sum(dim=(1, 2))
-    return (gap / lengths.clamp(min=1)).mean()
 
 
 def torch_ctc_loss(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tensor:
@@ -84,10 +87,10 @@ def torch_ctc_loss(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tenso
 
 
 def ctc_loss(log_probs: Tensor, targets: Tensor, lengths: Tensor, *, fused: bool = False) -> Tensor:
-    """Our CTC, equal to torch's. Shapes: [B, T, K + 1], [B, L], [B] -> [B].
+    """CTC with its gradient, equal to torch's. Shapes: [B, T, K + 1], [B, L], [B] -> [B].
 
     The blank is the last class, every sample has all T frames, and a target that no path can spell costs
-    nothing and has no gradient. Compute it in float32. ``fused`` needs ctc_kernel.py imported, and a GPU.
+    nothing and has no gradient. Compute it in float32. ``fused`` is what ``use_kernel`` returned.
     """
     return _Ctc.apply(log_probs, targets, lengths, fused)
 
@@ -114,7 +117,7 @@ def greedy_matches(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tenso
 
 
 class _Ctc(torch.autograd.Function):
-    """CTC whose gradient, minus the occupancy of every class, is found along with the cost."""
+    """CTC that computes its gradient, minus the occupancy of every class, along with the cost."""
 
     @staticmethod
     def forward(ctx: Any, log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: bool) -> Tensor:
@@ -147,7 +150,7 @@ def _cost_and_occupancy(log_probs: Tensor, targets: Tensor, lengths: Tensor, fus
     ends = (place == states - 1) | (place == states - 2)
     total = torch.logsumexp(torch.where(ends, alpha[:, -1], IMPOSSIBLE), dim=1)  # [B]
     possible = total > IMPOSSIBLE / 2
-    # alpha and beta both count frame t; what is beyond the word's states belongs to no path.
+    # alpha and beta both count frame t; states beyond the word's belong to no path.
     posterior = torch.exp((alpha + beta - emissions - total[:, None, None]).clamp(max=0))
     posterior = torch.where((place < states)[:, None] & possible[:, None, None], posterior, 0.0)
     return torch.where(possible, -total, 0.0), _per_class(posterior, targets, log_probs.shape[2])

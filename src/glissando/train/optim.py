@@ -1,10 +1,11 @@
-"""AdamW, its learning rate over the run, and the moving average of the weights."""
+"""Optimizers (AdamW, Lion), the learning rate over a run, and the moving average of the weights."""
 
 from __future__ import annotations
 
 import copy
 import math
-from typing import Generic, TypeVar
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,7 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 def parameter_groups(module: nn.Module, weight_decay: float) -> list[dict[str, object]]:
-    """Divide parameters: matrices and filters decay; biases, norms and response gains, all vectors, do not."""
+    """Two groups of parameters: matrices and filters decay; biases, norms and gains, all vectors, do not."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     return [
         {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": weight_decay},
@@ -29,6 +30,54 @@ def adamw(module: nn.Module, *, rate: float, betas: tuple[float, float], weight_
     # The rate is a tensor, so that a recorded step reads each step's own.
     groups = parameter_groups(module, weight_decay)
     return torch.optim.AdamW(groups, lr=torch.tensor(rate, device=device), betas=betas, fused=True, capturable=True)
+
+
+class Lion(torch.optim.Optimizer):
+    """Lion (Chen et al. 2023): every weight moves by the same step, in the direction of its momentum.
+
+    For each weight p with gradient g and momentum m:
+
+        p <- p - rate * (sign(beta1 m + (1 - beta1) g) + weight_decay p)
+        m <- beta2 m + (1 - beta2) g
+
+    Args:
+        params: parameters, or groups of them.
+        lr: the rate; every weight moves by as much each step.
+        betas: of the direction, and of the momentum kept.
+        weight_decay: decoupled, times the rate.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-4,
+        betas: tuple[float, float] = (0.9, 0.99),
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:  # type: ignore[override]
+        """Move every weight that has a gradient."""
+        for group in self.param_groups:
+            weights = [weight for weight in group["params"] if weight.grad is not None]
+            if not weights:
+                continue
+            gradients = [weight.grad for weight in weights]
+            momenta = [self._momentum(weight) for weight in weights]
+            towards, keep = group["betas"]
+            steps = torch._foreach_lerp(momenta, gradients, 1 - towards)
+            torch._foreach_sign_(steps)
+            torch._foreach_add_(steps, weights, alpha=group["weight_decay"])
+            torch._foreach_add_(weights, steps, alpha=-group["lr"])
+            torch._foreach_lerp_(momenta, gradients, 1 - keep)
+
+    def _momentum(self, weight: Tensor) -> Tensor:
+        """The momentum of a weight, zero at first."""
+        slots = self.state[weight]
+        if not slots:
+            slots["momentum"] = torch.zeros_like(weight)
+        return slots["momentum"]
 
 
 def scheduled_rate(progress: float, *, peak: float, floor: float, warm_up: float) -> float:
@@ -51,7 +100,7 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 class Average(Generic[Module]):
     """An exponential moving average of a module's weights and batch-norm statistics, as a module of its own.
 
-    The decay grows with the steps up to its full value, (1 + t) / (10 + t), so that the start is forgotten soon.
+    The decay grows with the steps, (1 + t) / (10 + t), up to its full value, so the first weights are soon forgotten.
     """
 
     def __init__(self, module: Module, decay: float) -> None:

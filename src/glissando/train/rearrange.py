@@ -1,8 +1,8 @@
 """Re-arrangement: a real swipe carried to another layout, its human residuals kept.
 
-A swipe is a walk along its word's keys plus what the finger did beside that. ``align`` finds when the finger was
-at each letter; ``rearrange`` splits every point into progress along the line between two keys and a
-residual, and puts both together again on the new keys. Everything is batched and stays on its device.
+A swipe is a walk along its word's keys plus deviations from it. ``align`` finds when the finger was at each letter;
+``rearrange`` splits every point into progress along the line between two keys and a residual, and puts both together
+again on the new keys. Everything is batched and stays on its device.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glissando.train.batches import Batch
+from glissando.train.batches import Batch, LayoutTable
 
 TIME_EXPONENT = 0.47  # a segment's share of time grows with this power of its length (Cao & Zhai: 0.469)
 BELOW = 0.06  # key heights; how far under the centres of keys fingers are on average
@@ -81,25 +81,17 @@ def _trace_back(came_from: Tensor, lengths: Tensor, frames: int) -> Tensor:
     """Backward pass from the last letter at the last frame; one letter alone is typed at frame 0. Shape: -> [B, L]."""
     letters = came_from.shape[1]
     at = torch.where(lengths > 1, frames - 1, 0)  # [B]
-    found = [at] * letters
+    at_letters = [at] * letters
     for letter in range(letters - 1, 0, -1):
-        found[letter] = at
+        at_letters[letter] = at
         previous = came_from[:, letter].gather(1, at[:, None])[:, 0]
         at = torch.where(letter < lengths, previous, at)
-    found[0] = at
-    return torch.stack(found, dim=1)
+    at_letters[0] = at
+    return torch.stack(at_letters, dim=1)
 
 
-def rearrange(
-    batch: Batch,
-    frames: Tensor,
-    new_keys: Tensor,
-    new_mask: Tensor,
-    new_rows: Tensor,
-    retime: bool = True,
-    turn: bool = True,
-) -> Batch:
-    """Carry swipes to other layouts. The old layout gives the old path back.
+def rearrange(batch: Batch, frames: Tensor, grids: LayoutTable, retime: bool = True, turn: bool = True) -> Batch:
+    """Carry swipes to other layouts. Carried to its own layout, a swipe stays as it is.
 
     Between two letters a point is p + u d + residual: p the first key, d the way to the next, u the progress
     along d, from 0 to 1 between the letters' frames. On the new keys it is p' + u d' + residual, the residual
@@ -109,20 +101,18 @@ def rearrange(
     Args:
         batch: the swipes; its targets are read as indices into the new keys too.
         frames: [B, L] from ``align``.
-        new_keys: [B, K', 4].
-        new_mask: [B, K'].
-        new_rows: [B].
+        grids: the new layouts, one for each swipe: keys [B, K', 4], mask [B, K'], rows [B].
         retime: give each segment the share of time that its new length takes.
-        turn: let residuals turn with their segments, so that what overshot a key still does; else they keep
-            their direction on the keyboard.
+        turn: let residuals turn with their segments, so that an overshoot stays one; else they keep their direction
+            on the keyboard.
 
     Returns:
         The batch on its new layouts, paths clipped to the unit square.
     """
     old_size = pitch(batch.keys, batch.targets, batch.lengths)[:, None]  # [B, 1, 2]
-    new_size = pitch(new_keys, batch.targets, batch.lengths)[:, None]
+    new_size = pitch(grids.keys, batch.targets, batch.lengths)[:, None]
     old = letter_keys(batch.keys, batch.targets)[..., :2] / old_size  # [B, L, 2], in keys from here on
-    new = letter_keys(new_keys, batch.targets)[..., :2] / new_size
+    new = letter_keys(grids.keys, batch.targets)[..., :2] / new_size
     points = batch.path.transpose(1, 2) / old_size  # [B, T, 2]
     segment = _segments(frames, batch.lengths, points.shape[1])
     following = (segment + 1).minimum(batch.lengths[:, None] - 1)
@@ -134,7 +124,7 @@ def rearrange(
     path = (moved * new_size).transpose(1, 2)
     if retime:
         path = _retime(path, old.diff(dim=1).norm(dim=2), new.diff(dim=1).norm(dim=2), frames, batch.lengths)
-    return Batch(path.clamp(0, 1), new_keys, new_mask, batch.targets, batch.lengths, new_rows)
+    return Batch(path.clamp(0, 1), grids.keys, grids.mask, batch.targets, batch.lengths, grids.rows)
 
 
 def _segments(frames: Tensor, lengths: Tensor, count: int) -> Tensor:
@@ -154,8 +144,8 @@ def _progress(points: Tensor, centres: Tensor, frames: Tensor, segment: Tensor, 
     """Progress along each segment, 0 at its first letter's frame and 1 at its last one's.
 
     It is the projection on the way from key to key, shifted and scaled to run from 0 to 1. Where the finger
-    hardly advanced, or the letter is doubled, it is the share of the segment's frames instead. What lies
-    beyond either end is left to the residual: on a longer segment it must not grow.
+    hardly advanced, or the letter is doubled, it is the share of the segment's frames instead. Motion beyond
+    either end goes to the residual: on a longer segment it must not grow.
 
     Args:
         points: [B, T, 2].
@@ -184,7 +174,7 @@ def _progress(points: Tensor, centres: Tensor, frames: Tensor, segment: Tensor, 
 
 
 def _turns(old: Tensor, new: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """By what angle each segment has turned, and each letter: half way between the segments around it.
+    """The angle by which each segment has turned, and each letter: half way between the segments around it.
 
     A doubled letter's segment has no direction: both letters turn as one, and it with them.
 
@@ -211,9 +201,9 @@ def _turns(old: Tensor, new: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _turn(residual: Tensor, turns: tuple[Tensor, Tensor], segment: Tensor, progress: Tensor) -> Tensor:
-    """Turn residuals, as the letter at a letter and as the segment half way to the next.
+    """Turn residuals: at a letter by the letter's angle, half way to the next letter by the segment's.
 
-    Fingers land under what they aim at, wherever they come from, so that part of the residual stays.
+    Fingers land below their target, whatever direction they come from, so that part of the residual stays.
 
     Args:
         residual: [B, T, 2].

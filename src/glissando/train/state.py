@@ -1,9 +1,8 @@
-"""A training run on disk: everything needed to go on as if it had never stopped, in one file without pickle.
+"""Checkpoints: everything needed to go on as if the run had never stopped, in one file without pickle.
 
 A checkpoint is a safetensors file whose tensors are named ``network/...``, ``average/...`` and
-``optimizer/<parameter>/<slot>``; its metadata holds the rest as JSON. It is written beside the old one and then
-put in its place.
-There is no random state: everything random is seeded by the step.
+``optimizer/<parameter>/<slot>``; its metadata holds the rest as JSON. It has no random state: the step's number seeds
+everything random.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from glissando.files import write_whole
 
 
 def save_state(path: Path, tensors: dict[str, Tensor], info: dict[str, Any]) -> None:
-    """Write a checkpoint atomically."""
+    """Write a checkpoint, whole or not at all."""
     host = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     write_whole(path, safetensors.torch.save(host, {"glissando": json.dumps(info)}))
 

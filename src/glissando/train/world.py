@@ -1,8 +1,8 @@
-"""Several processes training one network, as torchrun starts them; alone, everything here is a no-op.
+"""Several processes that train one network, as torchrun starts them; with one process everything here is a no-op.
 
-The network is small (2.5 MB of gradients), so gradients are averaged in one piece after the backward pass instead of
-through DistributedDataParallel's wrapper: the compiled graph stays whole. Batch norm normalises by
-each process's own rows; its running statistics are averaged before they are used.
+The network is small (2.5 MB of gradients), so gradients are averaged in one message after the backward pass instead of
+through DistributedDataParallel's wrapper: the compiled graph stays whole. Batch norm uses each process's own rows; its
+running statistics are averaged before they are used.
 """
 
 from __future__ import annotations
