@@ -49,15 +49,12 @@ class Judge:
 
     def __init__(self, emit: Emit, task: DesignTask, device: torch.device, fast: bool = True, batch: int = 0) -> None:
         self.emit, self.device = emit, device
-        self.fused = fast and device.type == "cuda"
+        self.compiled = fast and device.type == "cuda"
         self.centres = torch.tensor(task.grid.centres, device=device)
         self.size_mm = torch.tensor(task.size_mm, device=device)
-        self.batch = batch or (GPU_BATCH if self.fused else CPU_BATCH)
-        self.score = torch.compile(self._score, dynamic=False) if self.fused else self._score
+        self.batch = batch or (GPU_BATCH if self.compiled else CPU_BATCH)
+        self.score = torch.compile(self._score, dynamic=False) if self.compiled else self._score
         self.swipes = 0  # words read so far
-        if self.fused:  # these register their kernels
-            import glissando.design.spline_kernel
-            import glissando.train.ctc_kernel  # noqa: F401
 
     @torch.no_grad()
     def costs(self, slots: Tensor, lengths: Tensor) -> Tensor:
@@ -75,7 +72,7 @@ class Judge:
         for begin in range(0, len(slots), self.batch):
             keys, counts = slots[begin : begin + self.batch], lengths[begin : begin + self.batch]
             count = len(keys)
-            if self.fused and count < self.batch:  # one shape for the compiled graph
+            if self.compiled and count < self.batch:  # one shape for the compiled graph
                 rows = torch.arange(self.batch, device=self.device) % count
                 keys, counts = keys[rows], counts[rows]
             parts.append(self.score(keys, counts)[:count])
@@ -83,10 +80,8 @@ class Judge:
 
     def _score(self, slots: Tensor, lengths: Tensor) -> Tensor:
         """Shapes: [B, L], [B] -> [B]."""
-        log_probs = self.emit(minimum_jerk_paths(self.centres[slots], lengths, self.size_mm, fused=self.fused))
-        if self.fused:
-            return forward_cost(log_probs, slots, lengths, fused=True)
-        return torch_ctc_loss(log_probs, slots, lengths)
+        log_probs = self.emit(minimum_jerk_paths(self.centres[slots], lengths, self.size_mm))
+        return (forward_cost if self.compiled else torch_ctc_loss)(log_probs, slots, lengths)
 
 
 def make_judge(weights: str, task: DesignTask, config: SearchConfig, world: World, exact: bool = False) -> Judge:
@@ -119,7 +114,7 @@ def _emit_turned(emit: Emit, paths: Tensor) -> Tensor:
 
 
 def check_judges(quick: Judge, exact: Judge, words: SearchWords) -> None:
-    """Refuse a quick judge whose compiled kernels do not agree with the plain form on this device."""
+    """Refuse a quick judge whose compiled form does not agree with the plain form on this device."""
     count = min(len(words), CHECKED)
     slots = torch.tensor(words.letters[:count], device=quick.device).long()  # letter k on key k: any layout will do
     lengths = torch.tensor(words.lengths[:count], device=quick.device)
@@ -132,7 +127,7 @@ def check_judges(quick: Judge, exact: Judge, words: SearchWords) -> None:
         )
 
 
-def forward_cost(log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: bool = False) -> Tensor:
+def forward_cost(log_probs: Tensor, targets: Tensor, lengths: Tensor) -> Tensor:
     """CTC's cost alone, by the forward recursion. Shapes: [B, T, K + 1], [B, L], [B] -> [B].
 
     ``losses.ctc_loss`` computes the backward recursion as well, for the gradient, which takes twice as long. Here a
@@ -143,7 +138,7 @@ def forward_cost(log_probs: Tensor, targets: Tensor, lengths: Tensor, fused: boo
     emissions = log_probs.gather(2, labels[:, None].expand(-1, log_probs.shape[1], -1))  # [B, T, S]
     letter = torch.arange(labels.shape[1], device=labels.device) % 2 == 1
     skip = letter & functional.pad(labels[:, 2:] != labels[:, :-2], (2, 0), value=False)
-    scores = torch.ops.glissando.ctc_recursion(emissions, skip) if fused else recursion(emissions, skip)
+    scores = recursion(emissions, skip)
     last = 2 * lengths[:, None]
     ends = scores[:, -1].gather(1, torch.cat([last - 1, last], 1))
     return -torch.logsumexp(ends, 1).clamp(min=IMPOSSIBLE)

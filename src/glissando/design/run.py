@@ -89,7 +89,7 @@ def design(
         if world.device.type == "cuda":
             torch.set_float32_matmul_precision("high")
         quick, exact = (make_judge(request.weights, task, config, world, exact) for exact in (False, True))
-        if quick.fused:
+        if quick.compiled:
             check_judges(quick, exact, words)
         search = Search(task, words, config, quick, world)
         request.out.mkdir(parents=True, exist_ok=True)

@@ -20,9 +20,7 @@ def leg_times(points: Tensor, size_mm: Tensor) -> Tensor:
     return torch.where(moved, LEG_MS * torch.where(moved, length, 1.0) ** (LEG_POWER / 2), DWELL_MS)
 
 
-def minimum_jerk_paths(
-    points: Tensor, lengths: Tensor, size_mm: Tensor, samples: int = 64, fused: bool = False
-) -> Tensor:
+def minimum_jerk_paths(points: Tensor, lengths: Tensor, size_mm: Tensor, samples: int = 64) -> Tensor:
     """Make paths as ``synth.word_paths`` does.
 
     Args:
@@ -30,7 +28,6 @@ def minimum_jerk_paths(
         lengths: [B] letters of each word, at least 1.
         size_mm: [2] width and height of the letter area.
         samples: n, even in time.
-        fused: solve in one kernel; it needs spline_kernel.py imported, and a GPU.
 
     Returns:
         [B, 2, n] in [0, 1].
@@ -43,8 +40,7 @@ def minimum_jerk_paths(
     # Times near one keep the elimination well conditioned in float32.
     mean = h.mean(1, keepdim=True)
     h = h / mean
-    band = spline_band(points, h)
-    rates = torch.ops.glissando.solve_band(band) if fused else solve_band(band)
+    rates = solve_band(spline_band(points, h))
     still = functional.pad(rates.flatten(2), (0, 0, 1, 1))  # [B, L, 4] the finger rests at both ends
     return _sample(torch.cat([points, still], 2), h, 1 / mean, samples)
 
