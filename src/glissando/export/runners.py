@@ -1,8 +1,9 @@
-"""Encoders and decoders in runtimes other than onnxruntime, behind the face that ``glissando.runtime`` gives them."""
+"""Encoders and decoders in other runtimes than onnxruntime, with the interface of ``glissando.runtime``."""
 
 from __future__ import annotations
 
 import copy
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,10 +13,12 @@ import torch
 from torch import nn
 
 from glissando.errors import MissingExtraError, WeightsError
-from glissando.export.executorch import quiet
+from glissando.export.folded import exporting
+from glissando.export.onnx import export_decoder
 from glissando.model.decoder import Decoder, frame_features
 from glissando.model.emissions import Emissions
 from glissando.runtime import DecoderRuntime, EncoderRuntime
+from glissando.weights import load_weights, write_card
 
 # Arrays of one swipe in the order of the exported file's inputs -> its outputs in order.
 Forward = Callable[..., Sequence[np.ndarray]]
@@ -26,7 +29,7 @@ class Program:
     """A ``.pte`` file, or its bytes, in executorch's own runtime, on one thread."""
 
     def __init__(self, program: Path | bytes) -> None:
-        with quiet():
+        with exporting():
             try:
                 from executorch.extension.pybindings import portable_lib
                 from executorch.runtime import Runtime
@@ -50,7 +53,7 @@ class Program:
 
 
 class TorchForward:
-    """An encoder or decoder in torch, as it is or compiled."""
+    """An encoder or decoder in torch, eager or compiled."""
 
     def __init__(self, network: nn.Module, compiled: bool = False) -> None:
         self.network: Any = _OnFrames(network) if isinstance(network, Decoder) else network
@@ -65,11 +68,26 @@ class TorchForward:
         return [output.numpy() for output in (outputs if isinstance(outputs, tuple) else (outputs,))]
 
 
-def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
-    """The same encoder or decoder, run by something else, one swipe at a time.
+def bound_decoder(decoder: Decoder, layout: Any, frames: int) -> DecoderRuntime:
+    """A decoder from torch in onnxruntime, as a keyboard takes it.
 
     Args:
-        runtime: it in onnxruntime, left as it is.
+        decoder: the decoder.
+        layout: the layout it is bound to, in the JSON form.
+        frames: T, the frames of the encoder it corrects.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "decoder.onnx"
+        export_decoder(decoder, path, frames)
+        write_card(path, {"layout": layout})
+        return DecoderRuntime(load_weights(path))
+
+
+def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
+    """An encoder or decoder that another function runs, one swipe at a time.
+
+    Args:
+        runtime: the encoder or decoder in onnxruntime; it is left as it is.
         forward: what computes the same function.
     """
     twin = copy.copy(runtime)
@@ -78,7 +96,7 @@ def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
 
 
 class _Session:
-    """What ``glissando.runtime`` asks of a session."""
+    """The part of an onnxruntime session that ``glissando.runtime`` uses."""
 
     def __init__(self, forward: Forward, original: Any) -> None:
         self.forward = forward
