@@ -31,7 +31,7 @@ DEEP = 10.0  # log-emissions below minus this are compared relative to their siz
 MARGIN = 0.01  # between the best two scores; closer ones may swap by rounding alone
 ROUNDING = 3e-5  # noise on the emissions, a little more than two runtimes differ by
 SCORE_CHANGE = 5e-4  # what a score may change by under that noise
-STEADY = 0.06  # share of the tolerances that a move of the path by its last bit may take up
+STEADY = 0.08  # share of the tolerances that a move of the path by its last bit may take up
 MOVES = 8  # such moves that a swipe must stand
 TRIES = 8  # swipes drawn for a golden vector in each round
 ROUNDS = 5  # after which the steadiest so far is taken
@@ -137,7 +137,8 @@ def _draw(keyboard: Keyboard, kind: str, words: Mapping[str, np.ndarray], rng: n
 
 def _read_moved(keyboard: Keyboard, swipes: Sequence[Golden], moves: int, rng: np.random.Generator) -> Readings:
     """Readings of n swipes, each as it is and then with its path moved by the last bit. B is n * (1 + moves)."""
-    paths = resample_batch([golden.gesture for golden in swipes])[:, None].repeat(1 + moves, axis=1)  # [n, 1 + moves, 2, 64]
+    paths = resample_batch([golden.gesture for golden in swipes])
+    paths = paths[:, None].repeat(1 + moves, axis=1)  # [n, 1 + moves, 2, 64]
     towards = rng.choice(np.array([-1, 2], np.float32), paths[:, 1:].shape)
     paths[:, 1:] = np.nextafter(paths[:, 1:], towards)
     return keyboard.read_paths(paths.reshape(-1, *paths.shape[2:]))

@@ -59,7 +59,7 @@ def export_encoder(encoder: Encoder, path: str | os.PathLike[str], precision: st
     example = (torch.zeros(2, 2, encoder.config.points), torch.zeros(2, MAX_KEYS, 2), torch.ones(2, MAX_KEYS).bool())
     with exporting():
         model = _export(FoldedEncoder(plain_copy(encoder)), example, INPUTS, OUTPUTS)
-        write_whole(path, _reduced(model, precision).SerializeToString())
+        write_whole(path, reduce_precision(model, precision).SerializeToString())
 
 
 def export_decoder(
@@ -84,7 +84,7 @@ def export_decoder(
         for block in folded.blocks:
             block.norm = _FrameNorm(frames, cast(nn.LayerNorm, block.norm).eps)
         model = _export(folded, (*example, torch.zeros(2, frames)), DECODER_INPUTS, DECODER_OUTPUTS)
-        write_whole(path, _reduced(model, precision).SerializeToString())
+        write_whole(path, reduce_precision(model, precision).SerializeToString())
 
 
 def large_products(model: ModelProto) -> list[NodeProto]:
@@ -97,6 +97,11 @@ def large_products(model: ModelProto) -> list[NodeProto]:
         and sizes.get(_weight_of(node), 0) >= LARGE
         and not _weight_of(node).startswith("head")
     ]
+
+
+def reduce_precision(model: ModelProto, precision: str) -> ModelProto:
+    """The model with its large matrices in a precision of ``PRECISIONS``; it may be changed in place."""
+    return {"fp32": lambda same: same, "fp16": _halve, "int8": _quantise}[precision](model)
 
 
 class _FrameNorm(nn.Module):
@@ -145,11 +150,6 @@ def _bare(model: ModelProto) -> ModelProto:
     graph.ClearField("value_info")
     model.producer_name, model.producer_version = "glissando", ""
     return model
-
-
-def _reduced(model: ModelProto, precision: str) -> ModelProto:
-    """The model with its large matrices in a precision of ``PRECISIONS``; it may be changed in place."""
-    return {"fp32": lambda same: same, "fp16": _halve, "int8": _quantise}[precision](model)
 
 
 def _halve(model: ModelProto) -> ModelProto:

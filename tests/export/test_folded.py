@@ -1,0 +1,49 @@
+"""Encoder and decoder in inference form, in torch: the same functions."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from networks import small_decoder, small_encoder  # noqa: E402 (needs torch)
+
+from glissando.export.folded import FoldedDecoder, FoldedEncoder  # noqa: E402
+from glissando.model.decoder import frame_features  # noqa: E402
+from glissando.model.emissions import Emissions  # noqa: E402
+
+ENCODERS = {
+    "halved frames": {},
+    "all frames": {"frames": 64},
+    "grid, joint": {"basis": "grid", "blank": "joint", "resolution": 5},
+}
+DECODERS = {
+    "default": {"bottleneck": 48, "context": 7},
+    "another layout": {"keys": 31, "coefficients": 25, "hidden": 32, "bottleneck": 8, "context": 3},
+    "floors": {"hidden": 32, "bottleneck": 8, "floor": -3.0, "skip_floor": -5.0},
+}
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_folded_encoder_is_the_same_function(name):
+    encoder = small_encoder(**ENCODERS[name])
+    path, keys = torch.rand(3, 2, 64).mul(0.05).cumsum(2).clamp(max=1), torch.rand(3, 26, 2)
+    given = path, keys, torch.ones(3, 26).bool()
+    with torch.inference_mode():
+        for one, other in zip(FoldedEncoder(encoder)(*given), encoder(*given), strict=True):
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("frames", [32, 64])
+def test_a_folded_decoder_is_the_same_function_and_leaves_the_decoder_as_it_is(name, frames):
+    decoder = small_decoder(**DECODERS[name])
+    torch.nn.init.normal_(decoder.mean)
+    torch.nn.init.uniform_(decoder.scale, 0.3, 2)
+    before = {key: tensor.clone() for key, tensor in decoder.state_dict().items()}
+    config = decoder.config
+    log_probs = torch.log_softmax(4 * torch.randn(3, frames, config.keys + 1), dim=-1)
+    given = Emissions(log_probs, torch.randn(3, frames, config.coefficients), torch.randn(3, frames))
+    with torch.inference_mode():
+        corrected = FoldedDecoder(decoder)(*given)
+        torch.testing.assert_close(corrected, decoder(frame_features(given)), atol=1e-4, rtol=0)
+    assert (corrected - log_probs).abs().max() > 0.1  # it corrects something
+    assert all(torch.equal(tensor, before[key]) for key, tensor in decoder.state_dict().items())
