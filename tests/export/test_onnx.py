@@ -15,10 +15,6 @@ from onnx import TensorProto  # noqa: E402
 
 from glissando.errors import MissingExtraError, WeightsError  # noqa: E402
 from glissando.export.onnx import (  # noqa: E402
-    DECODER_INPUTS,
-    DECODER_OUTPUTS,
-    INPUTS,
-    OUTPUTS,
     export_decoder,
     export_encoder,
     large_products,
@@ -27,6 +23,7 @@ from glissando.export.onnx import (  # noqa: E402
 from glissando.model.config import DecoderConfig, EncoderConfig  # noqa: E402
 from glissando.model.decoder import frame_features  # noqa: E402
 from glissando.model.emissions import Emissions  # noqa: E402
+from glissando.runtime import CORRECTED, INPUTS, OUTPUTS  # noqa: E402
 
 CONFIGS = {  # of the report's size, and one whose every choice is another
     "default": {
@@ -198,8 +195,8 @@ def test_a_decoder_of_the_reports_size(tmp_path):
         given = Emissions(log_probs, torch.randn(batch, 64, 64), 3 * torch.randn(batch, 64))
         with torch.inference_mode():
             expected = decoder(frame_features(given)).numpy()
-        feed = dict(zip(DECODER_INPUTS, (part.numpy() for part in given), strict=True))
-        np.testing.assert_allclose(session.run(DECODER_OUTPUTS, feed)[0], expected, atol=1e-4)
+        feed = dict(zip(OUTPUTS, (part.numpy() for part in given), strict=True))
+        np.testing.assert_allclose(session.run(CORRECTED, feed)[0], expected, atol=1e-4)
 
 
 def outputs(model):

@@ -61,7 +61,7 @@ def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> Iterator[Gol
     kinds = [*BENDS, *_WORDS]
     plan = [kind for kind in kinds for _ in range(max(1, 2 * count // (5 * len(kinds))))]
     plan += ["swipe"] * (count - len(plan))
-    words = {kind: _words(keyboard, kind) for kind in (*_WORDS, "swipe")}
+    words = _words_by_kind(keyboard)
     for start in range(0, len(plan), GROUP):
         yield from _choose(keyboard, plan[start : start + GROUP], words, rng)
 
@@ -182,13 +182,13 @@ def _is_clear(rankings: Sequence[Sequence[Candidate]]) -> bool:
     )
 
 
-def _words(keyboard: Keyboard, kind: str) -> np.ndarray:
-    """Indices of the common words that suit a kind; of all common ones where none does."""
+def _words_by_kind(keyboard: Keyboard) -> dict[str, np.ndarray]:
+    """Indices of the common words that suit a kind, and of those of ordinary swipes; of all where none suits."""
     by_frequency = np.argsort(-keyboard.lexicon.frequencies.astype(int), kind="stable")
     typed = keyboard.lexicon.spell(frozenset(keyboard.layout.letters))
     common = [index for index in by_frequency if typed[index]][:COMMON]
-    suits = _WORDS.get(kind, lambda letters: len(letters) > 1)
-    return np.array([index for index in common if suits(typed[index])] or common)
+    suits = {**_WORDS, "swipe": lambda letters: len(letters) > 1}
+    return {kind: np.array([index for index in common if suit(typed[index])] or common) for kind, suit in suits.items()}
 
 
 def _rounded(array: np.ndarray, decimals: int) -> list[Any]:

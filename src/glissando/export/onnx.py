@@ -28,14 +28,11 @@ from glissando.files import write_whole
 from glissando.layout import MAX_KEYS
 from glissando.model.decoder import Decoder
 from glissando.model.encoder import Encoder
+from glissando.runtime import CORRECTED, INPUTS, OUTPUTS
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
-INPUTS = ("features", "layout_keys", "layout_mask")
-OUTPUTS = ("log_emissions", "coefficients", "gate")
-DECODER_INPUTS = OUTPUTS  # of the encoder, its log-emissions in the decoder's order of keys
-DECODER_OUTPUTS = ("log_probs",)
 FRAMES = 64  # of the shipped encoder
 OPSET = 18
 PRECISIONS = ("fp32", "fp16", "int8")
@@ -58,7 +55,7 @@ def export_encoder(encoder: Encoder, path: str | os.PathLike[str], precision: st
     check_precision(precision, PRECISIONS, "ONNX")
     example = (torch.zeros(2, 2, encoder.config.points), torch.zeros(2, MAX_KEYS, 2), torch.ones(2, MAX_KEYS).bool())
     with exporting():
-        model = _export(FoldedEncoder(plain_copy(encoder)), example, INPUTS, OUTPUTS)
+        model = _export(FoldedEncoder(plain_copy(encoder)), example, tuple(INPUTS), OUTPUTS)
         write_whole(path, reduce_precision(model, precision).SerializeToString())
 
 
@@ -83,7 +80,7 @@ def export_decoder(
         folded = FoldedDecoder(plain_copy(decoder))
         for block in folded.blocks:
             block.norm = _FrameNorm(frames, cast(nn.LayerNorm, block.norm).eps)
-        model = _export(folded, (*example, torch.zeros(2, frames)), DECODER_INPUTS, DECODER_OUTPUTS)
+        model = _export(folded, (*example, torch.zeros(2, frames)), OUTPUTS, CORRECTED)
         write_whole(path, reduce_precision(model, precision).SerializeToString())
 
 
