@@ -71,9 +71,8 @@ def test_only_mistakes_are_kept_the_surest_first(corpus):
     findings = find_mistakes([corpus], EvaluationOptions(lexicon=words))
     assert findings.swipes == 3
     assert {(one.target, one.answer) for one in findings.mistakes} == {("mango", "quiz"), ("jelly", "world")}
-    assert [one.confidence for one in findings.mistakes] == sorted(
-        (one.confidence for one in findings.mistakes), reverse=True
-    )
+    confidences = [one.confidence for one in findings.mistakes]
+    assert confidences == sorted(confidences, reverse=True)
     assert count_causes(findings.mistakes) == {cause: 2 * (cause == "label noise") for cause in CAUSES}
     one = findings.mistakes[0]
     assert len(one.seen) == len(one.moments) == len(one.target)

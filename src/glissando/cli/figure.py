@@ -18,7 +18,7 @@ OutOption = Annotated[Path, typer.Option(help="The picture; .png and .svg are ad
 SwipesOption = Annotated[
     list[Path] | None, typer.Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Of made-up swipes and of what is drawn at random.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of made-up swipes and of random augmentation.")]
 WeightsOption = Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
 
 app = typer.Typer(help="Draw pictures, each as PNG and SVG.", no_args_is_help=True, rich_markup_mode="markdown")

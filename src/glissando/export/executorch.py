@@ -24,6 +24,7 @@ from glissando.export.folded import (
     fill,
     plain_copy,
 )
+from glissando.export.onnx import FRAMES
 from glissando.files import write_whole
 from glissando.layout import MAX_KEYS
 from glissando.model.decoder import Decoder
@@ -31,7 +32,6 @@ from glissando.model.encoder import GRN_FLOOR, Encoder, read_heads
 from glissando.model.features import CHANNELS
 
 PRECISIONS = ("fp32", "mixed")
-FRAMES = 64  # of the shipped encoder
 # Blocks of the encoder that stay in float32 in a mixed file. The first take differences of close frames by taps that
 # reach the hundreds, so their rounding goes furthest: with none in float32 the log-emissions of the shipped weights are
 # off by 0.055, with two by 0.024, with three by 0.019 (the 99.9th percentile of the likely ones).

@@ -56,15 +56,15 @@ class TorchForward:
     """An encoder or decoder in torch, eager or compiled."""
 
     def __init__(self, network: nn.Module, compiled: bool = False) -> None:
-        self.network: Any = _OnFrames(network) if isinstance(network, Decoder) else network
-        self.network.eval()
-        if compiled:
-            self.network = torch.compile(self.network, dynamic=False)
+        self.takes_frames = isinstance(network, Decoder)
+        self.network: Any = torch.compile(network.eval(), dynamic=False) if compiled else network.eval()
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         """Run the network on any number of swipes."""
+        tensors = [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
+        inputs = [frame_features(Emissions(*tensors))] if self.takes_frames else tensors
         with torch.inference_mode():
-            outputs = self.network(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
+            outputs = self.network(*inputs)
         return [output.numpy() for output in (outputs if isinstance(outputs, tuple) else (outputs,))]
 
 
@@ -107,16 +107,3 @@ class _Session:
         arrays = list(feed.values())
         rows = [self.forward(*(array[i : i + 1] for array in arrays)) for i in range(len(arrays[0]))]
         return [np.concatenate(parts) for parts in zip(*rows, strict=True)] if len(rows) > 1 else list(rows[0])
-
-
-class _OnFrames(nn.Module):
-    """A decoder that takes the encoder's outputs one by one, as its exported forms do."""
-
-    def __init__(self, decoder: nn.Module) -> None:
-        super().__init__()
-        self.decoder = decoder
-
-    def forward(self, log_emissions: torch.Tensor, coefficients: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
-        """Shape: [B, T, K + 1], [B, T, N * N], [B, T] -> [B, T, K + 1]."""
-        corrected: torch.Tensor = self.decoder(frame_features(Emissions(log_emissions, coefficients, gate)))
-        return corrected

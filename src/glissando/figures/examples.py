@@ -37,7 +37,7 @@ def find_examples(wanted: Sequence[str], files: Sequence[Path] = (), seed: int =
     Args:
         wanted: such as "qwerty:with"; the layout may be a file.
         files: corpora to look in, JSON lines, plain or gzip.
-        seed: of made-up swipes.
+        seed: for made-up swipes.
     """
     pairs = [_split(text) for text in wanted]
     sought = {(layout.name, word) for layout, word in pairs}
