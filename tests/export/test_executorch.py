@@ -15,7 +15,7 @@ from glissando.export.executorch import (  # noqa: E402
     FULL_BLOCKS,
     FULL_DECODER_BLOCKS,
     DeviceEncoder,
-    device_decoder,
+    MixedDecoder,
     export_decoder,
     export_encoder,
 )
@@ -65,7 +65,7 @@ def test_mixed_precision_halves_the_later_blocks_only():
 
 def test_mixed_precision_of_a_decoder():
     decoder = small_decoder()
-    device = device_decoder(copy.deepcopy(decoder), mixed=True)
+    device = MixedDecoder(copy.deepcopy(decoder))
     kinds = {name: parameter.dtype for name, parameter in device.named_parameters()}
     halved = {name.split(".")[1] for name, kind in kinds.items() if kind == torch.float16}
     assert halved == {str(index) for index in range(FULL_DECODER_BLOCKS, len(decoder.blocks))}

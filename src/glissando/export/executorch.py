@@ -73,7 +73,7 @@ def export_decoder(
     config = decoder.config
     example = (torch.zeros(1, frames, config.keys + 1), torch.zeros(1, frames, config.coefficients))
     with exporting():
-        network = device_decoder(plain_copy(decoder), precision == "mixed")
+        network = (MixedDecoder if precision == "mixed" else FoldedDecoder)(plain_copy(decoder))
         write_whole(path, _lower(network, (*example, torch.zeros(1, frames))))
 
 
@@ -174,12 +174,17 @@ class HalfMemoryBlock(nn.Module):
         return x + self.block.remember(self.block.norm(x).half(), frames).float()
 
 
-def device_decoder(decoder: Decoder, mixed: bool) -> FoldedDecoder:
-    """A folded decoder, in mixed precision with its later blocks halved."""
-    folded = FoldedDecoder(decoder)
-    for index in range(FULL_DECODER_BLOCKS, len(folded.blocks) if mixed else 0):
-        folded.blocks[index] = HalfMemoryBlock(cast(FoldedMemoryBlock, folded.blocks[index]))
-    return folded
+class MixedDecoder(FoldedDecoder):
+    """A folded decoder for one swipe, its later blocks in half precision."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        super().__init__(decoder)
+        for index in range(FULL_DECODER_BLOCKS, len(self.blocks)):
+            self.blocks[index] = HalfMemoryBlock(cast(FoldedMemoryBlock, self.blocks[index]))
+
+    def by_swipe(self, x: Tensor, frames: int) -> Tensor:
+        """Shape: [T, K + 1] -> [1, T, K + 1]."""
+        return x[None]
 
 
 def _pointwise(linear: nn.Linear) -> nn.Conv2d:

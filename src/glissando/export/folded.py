@@ -141,7 +141,11 @@ class FoldedDecoder(nn.Module):
         for block in self.blocks:
             x = block(x, frames)
         skip = log_probs if floor is None else log_probs.clamp(min=floor)
-        return F.log_softmax(self.head(x).view(-1, frames, self.head.out_features) + skip, dim=-1)
+        return F.log_softmax(self.by_swipe(self.head(x), frames) + skip, dim=-1)
+
+    def by_swipe(self, x: Tensor, frames: int) -> Tensor:
+        """Make batch and time two axes again. Shape: [B T, K + 1] -> [B, T, K + 1]."""
+        return x.view(-1, frames, self.head.out_features)
 
 
 class FoldedMemoryBlock(nn.Module):
