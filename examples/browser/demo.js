@@ -1,4 +1,4 @@
-// A keyboard that decodes in the page: the port beneath the web keyboard's keys, trail and line of text.
+// A keyboard that decodes in the page: the port, with the web keyboard's keys, trail and line of text.
 
 import * as ort from "onnxruntime-web/wasm";
 import { fromAddress } from "./port/bundle.js";

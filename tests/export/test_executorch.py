@@ -14,22 +14,16 @@ from glissando.errors import MissingExtraError, WeightsError  # noqa: E402
 from glissando.export.executorch import (  # noqa: E402
     FULL_BLOCKS,
     FULL_DECODER_BLOCKS,
-    DeviceDecoder,
     DeviceEncoder,
+    MixedDecoder,
     export_decoder,
     export_encoder,
 )
 from glissando.export.runners import Program, TorchForward  # noqa: E402
 
-CONFIGS = {
-    "halved frames": {},
-    "all frames": {"frames": 64},
-    "grid, joint": {"basis": "grid", "blank": "joint", "resolution": 5},
-}
-
 
 def swipe_on(keys, seed=3):
-    """One path and a layout of so many random keys, as arrays."""
+    """One path and a layout of ``keys`` random keys, as arrays."""
     rng = np.random.default_rng(seed)
     path = np.clip(0.5 + rng.normal(0, 0.02, (1, 2, 64)).cumsum(2), 0, 1).astype(np.float32)
     places = np.zeros((1, 64, 2), np.float32)
@@ -38,20 +32,24 @@ def swipe_on(keys, seed=3):
 
 
 def frames(seed=4):
-    """What an encoder might say of one swipe on 26 keys, as arrays."""
+    """An encoder's outputs for one swipe on 26 keys, as arrays."""
     rng = np.random.default_rng(seed)
     log_probs = np.log(rng.dirichlet(np.ones(27), (1, 32))).astype(np.float32)
     return log_probs, rng.normal(size=(1, 32, 64)).astype(np.float32), rng.normal(size=(1, 32)).astype(np.float32)
 
 
-@pytest.mark.parametrize("config", CONFIGS)
-@pytest.mark.parametrize("keys", [1, 26, 64])
-def test_the_device_form_is_the_same_function(config, keys):
-    encoder = small_encoder(**CONFIGS[config])
-    arrays = swipe_on(keys)
-    expected = TorchForward(encoder)(*arrays)
-    for one, other in zip(TorchForward(DeviceEncoder(encoder, mixed=False))(*arrays), expected, strict=True):
-        np.testing.assert_allclose(one, other, atol=2e-5)
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"frames": 64}, {"basis": "grid", "blank": "joint", "resolution": 5}],
+    ids=["plain", "frames", "grid"],
+)
+def test_the_device_form_is_the_same_function(config):
+    encoder = small_encoder(**config)
+    device = DeviceEncoder(copy.deepcopy(encoder), mixed=False)
+    for keys in (1, 26, 64):
+        one, other = (TorchForward(network)(*swipe_on(keys)) for network in (device, encoder))
+        for got, expected in zip(one, other, strict=True):
+            np.testing.assert_allclose(got, expected, atol=2e-5)
 
 
 def test_mixed_precision_halves_the_later_blocks_only():
@@ -60,58 +58,51 @@ def test_mixed_precision_halves_the_later_blocks_only():
     kinds = {name: parameter.dtype for name, parameter in device.named_parameters()}
     assert {kind for name, kind in kinds.items() if name.startswith("late")} == {torch.float16}
     assert {kind for name, kind in kinds.items() if not name.startswith("late")} == {torch.float32}
-    assert len(device.early) == FULL_BLOCKS
-    assert len(device.late) == len(encoder.blocks) - FULL_BLOCKS
+    assert (len(device.early), len(device.late)) == (FULL_BLOCKS, len(encoder.blocks) - FULL_BLOCKS)
     exact, rough = (TorchForward(network)(*swipe_on(26))[0] for network in (encoder, device))
     assert 0 < np.abs(exact - rough).max() < 2e-2
 
 
 def test_mixed_precision_of_a_decoder():
     decoder = small_decoder()
-    device = DeviceDecoder(copy.deepcopy(decoder), mixed=True)
-    kinds = [block.narrow.weight.dtype for block in device.folded.blocks]
-    late = len(kinds) - FULL_DECODER_BLOCKS
-    assert late > 0
-    assert kinds == [torch.float32] * FULL_DECODER_BLOCKS + [torch.float16] * late
-    exact, rough = (TorchForward(network)(*frames())[0] for network in (decoder, device))
+    device = MixedDecoder(copy.deepcopy(decoder))
+    kinds = {name: parameter.dtype for name, parameter in device.named_parameters()}
+    halved = {name.split(".")[1] for name, kind in kinds.items() if kind == torch.float16}
+    assert halved == {str(index) for index in range(FULL_DECODER_BLOCKS, len(decoder.blocks))}
+    exact, rough = TorchForward(decoder)(*frames())[0], device(*map(torch.from_numpy, frames())).detach().numpy()
     assert 0 < np.abs(exact - rough).max() < 2e-2
 
 
-@pytest.mark.parametrize("precision", ["fp32", "mixed"])
-def test_an_encoder_in_executorch(precision, tmp_path):
+def test_an_encoder_in_executorch(tmp_path, monkeypatch):
     pytest.importorskip("executorch", reason="executorch is not installed")
-    dilations = (2,) if precision == "fp32" else (1,) * FULL_BLOCKS + (2,)  # lowering takes seconds per block
-    encoder = small_encoder(frames=64, dilations=dilations)
-    export_encoder(encoder, tmp_path / "one.pte", precision)
+    monkeypatch.setattr("glissando.export.executorch.FULL_BLOCKS", 1)  # lowering takes seconds per block
+    encoder = small_encoder(frames=64, dilations=(1, 2))
+    export_encoder(encoder, tmp_path / "one.pte", "mixed")
     program = Program(tmp_path / "one.pte")
     for keys in (26, 64):
         arrays = swipe_on(keys)
-        expected = TorchForward(encoder)(*arrays)
-        for one, other in zip(program(*arrays), expected, strict=True):
-            np.testing.assert_allclose(one, other, atol=5e-5 if precision == "fp32" else 2e-2)
+        for one, other in zip(program(*arrays), TorchForward(encoder)(*arrays), strict=True):
+            np.testing.assert_allclose(one, other, atol=2e-2)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "mixed"])
-def test_a_decoder_in_executorch(precision, tmp_path):
+@pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 5e-5), ("mixed", 2e-2)])
+def test_a_decoder_in_executorch(precision, tolerance, tmp_path):
     pytest.importorskip("executorch", reason="executorch is not installed")
-    decoder = small_decoder(blocks=1, hidden=256)  # as many channels as the real one has
-    export_decoder(decoder, tmp_path / "one.pte", precision, frames=32)
+    # As many channels as the real one has, and a block to halve.
+    decoder = small_decoder(blocks=1 if precision == "fp32" else 1 + FULL_DECODER_BLOCKS, hidden=256)
+    export_decoder(decoder, tmp_path / "one.pte", 32, precision)
     program = Program((tmp_path / "one.pte").read_bytes())
     first = program(*frames(1))[0]
     kept = first.copy()
     second = program(*frames(2))[0]
     np.testing.assert_array_equal(first, kept)  # a result is not written over by the next
-    tolerance = 5e-5 if precision == "fp32" else 2e-2
     np.testing.assert_allclose(first, TorchForward(decoder)(*frames(1))[0], atol=tolerance)
     np.testing.assert_allclose(second, TorchForward(decoder)(*frames(2))[0], atol=tolerance)
 
 
-def test_an_unknown_precision_is_refused(tmp_path):
+def test_an_unknown_precision_and_a_missing_executorch_are_named(tmp_path, monkeypatch):
     with pytest.raises(WeightsError, match="no precision 'int4' for ExecuTorch; there are fp32, mixed"):
         export_encoder(small_encoder(), tmp_path / "one.pte", "int4")
-
-
-def test_without_executorch_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "executorch", None)
     for name in [name for name in sys.modules if name.startswith("executorch.")]:
         monkeypatch.delitem(sys.modules, name)

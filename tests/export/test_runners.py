@@ -1,4 +1,4 @@
-"""Other runtimes behind the face of onnxruntime's."""
+"""Other runtimes with the interface of onnxruntime's."""
 
 import numpy as np
 import pytest

@@ -5,125 +5,111 @@ import shutil
 import numpy as np
 import pytest
 
+onnx = pytest.importorskip("onnx")
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
-from networks import small_decoder, small_encoder
-
-import glissando
-from glissando.errors import WeightsError
-from glissando.export.onnx import export_decoder, export_encoder
-from glissando.export.reduced import reduce_file
-from glissando.export.verify import FULL, LIKELY, REDUCED, Bar, Reference, Verdict
-from glissando.layout import load_layout
-from glissando.model.checkpoint import save_decoder, save_encoder
-from glissando.synth import swipe
-from glissando.weights import write_card
+import glissando  # noqa: E402
+from glissando.errors import WeightsError  # noqa: E402
+from glissando.export import verify as module  # noqa: E402
+from glissando.export.onnx import reduce_precision  # noqa: E402
+from glissando.export.verify import FULL, LIKELY, REDUCED, Bar, Comparison, Reference  # noqa: E402
+from glissando.synth import swipe  # noqa: E402
+from glissando.weights import write_card  # noqa: E402
 
 WORDS = ["hello", "world", "water", "glass", "quick", "jazz", "to", "too", "tower", "of", "off", "or"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Checkpoints of an encoder and a decoder, and the files made of them."""
-    folder = tmp_path_factory.mktemp("verify")
-    encoder, decoder = small_encoder(dilations=(1, 2)), small_decoder()
-    save_encoder(folder / "encoder.safetensors", encoder)
-    save_decoder(folder / "decoder.safetensors", decoder, {"layout": load_layout("qwerty").to_dict()})
-    export_encoder(encoder, folder / "encoder.onnx")
-    export_decoder(decoder, folder / "decoder.onnx", frames=32)
-    export_encoder(small_encoder(dilations=(1, 3)), folder / "other.onnx")
-    for name in ("encoder", "other"):
-        write_card(folder / f"{name}.onnx", {"config": encoder.config.to_dict()})
-    write_card(folder / "decoder.onnx", {"layout": load_layout("qwerty").to_dict()})
-    shutil.copy(folder / "encoder.onnx", folder / "half.onnx")
-    reduce_file(folder / "half.onnx", "fp16")
-    write_card(folder / "half.onnx", {"precision": "fp16"})
-    return folder
-
-
-@pytest.fixture(scope="module")
-def keyboard(folder):
+def keyboard(exported):
     words = dict.fromkeys(WORDS, 1)
-    return glissando.load("qwerty", lexicon=words, weights=folder / "encoder.onnx", method="encoder")
+    return glissando.load("qwerty", lexicon=words, weights=exported.folder / "encoder.onnx", method="encoder")
 
 
 @pytest.fixture(scope="module")
-def reference(folder, keyboard):
+def reference(exported, keyboard):
     gestures = [swipe(word, keyboard.layout) for word in WORDS]
-    return Reference(folder / "encoder.safetensors", keyboard, gestures)
+    return Reference(exported.folder / "encoder.safetensors", keyboard, gestures)
 
 
-def test_a_faithful_file_passes(folder, reference):
+@pytest.fixture(scope="module")
+def other(exported, tmp_path_factory):
+    """The encoder's file with one filter changed."""
+    path = tmp_path_factory.mktemp("other") / "other.onnx"
+    model = onnx.load(exported.folder / "encoder.onnx")
+    tensor = next(tensor for tensor in model.graph.initializer if tensor.name == "blocks.1.project.weight")
+    tensor.CopyFrom(onnx.numpy_helper.from_array(-onnx.numpy_helper.to_array(tensor), tensor.name))
+    onnx.save(model, path)
+    write_card(path, {})
+    return path
+
+
+def test_a_faithful_file_passes(exported, reference):
     calls = []
-    verdict = reference.check(folder / "encoder.onnx", lambda done, total: calls.append((done, total)))
-    assert verdict.passed
-    assert (verdict.kind, verdict.precision, verdict.swipes) == ("encoder", "fp32", len(WORDS))
-    assert verdict.emissions <= verdict.worst < 1e-4
-    assert verdict.agreement == 100
-    assert verdict.megabytes == pytest.approx((folder / "encoder.onnx").stat().st_size / 1e6)
+    file = exported.folder / "encoder.onnx"
+    comparison = reference.compare(file, lambda done, total: calls.append((done, total)))
+    assert comparison.passed
+    assert (comparison.kind, comparison.precision, comparison.swipes) == ("encoder", "fp32", len(WORDS))
+    assert comparison.emissions <= comparison.worst < 1e-4
+    assert comparison.agreement == 100
+    assert comparison.megabytes == pytest.approx(file.stat().st_size / 1e6)
     assert calls[-1] == (len(WORDS), len(WORDS))
 
 
-def test_reduced_precision_is_held_to_its_own_bar(folder, reference):
-    verdict = reference.check(folder / "half.onnx")
-    assert verdict.bar == REDUCED
-    assert verdict.emissions > reference.check(folder / "encoder.onnx").emissions
-    assert verdict.passed
+def test_reduced_precision_is_held_to_its_own_bar(exported, reference, tmp_path):
+    onnx.save(reduce_precision(onnx.load(exported.folder / "encoder.onnx"), "fp16"), tmp_path / "half.onnx")
+    write_card(tmp_path / "half.onnx", {"precision": "fp16"})
+    comparison = reference.compare(tmp_path / "half.onnx")
+    assert comparison.bar == REDUCED
+    assert comparison.emissions > reference.compare(exported.folder / "encoder.onnx").emissions
+    assert comparison.passed
 
 
-def test_another_networks_file_does_not_pass(folder, reference):
-    verdict = reference.check(folder / "other.onnx")
-    assert verdict.bar == FULL
-    assert verdict.emissions > 0.01
-    assert not verdict.passed
+def test_another_networks_file_does_not_pass(reference, other, monkeypatch):
+    comparison = reference.compare(other)
+    assert comparison.bar == FULL
+    assert comparison.emissions > 0.01
+    assert not comparison.passed
+    # Letters that are out of the question do not count.
+    monkeypatch.setattr(module, "LIKELY", float(np.median(reference.log_probs)))
+    assert LIKELY < module.LIKELY
+    assert reference.compare(other).worst <= comparison.worst
 
 
 def test_the_reference_is_the_keyboard_of_the_same_weights(keyboard, reference):
     """Torch and onnxruntime decode alike, so the reference's words are those of the keyboard itself."""
     assert reference.words == [keyboard.decode(gesture, k=1)[0].word for gesture in reference.gestures]
-    np.testing.assert_allclose(reference.log_probs, keyboard.letter_log_probs(reference.gestures), atol=1e-4)
+    np.testing.assert_allclose(reference.log_probs, keyboard.read(reference.gestures).log_probs, atol=1e-4)
 
 
-def test_a_decoder_is_fed_by_the_keyboards_encoder(folder, keyboard):
+def test_a_decoder_is_fed_by_the_keyboards_encoder(exported, keyboard):
     gestures = [swipe(word, keyboard.layout) for word in WORDS]
-    reference = Reference(folder / "decoder.safetensors", keyboard, gestures)
-    verdict = reference.check(folder / "decoder.onnx")
-    assert verdict.kind == "decoder"
-    assert verdict.passed
-    assert verdict.worst > 0
+    reference = Reference(exported.folder / "decoder.safetensors", keyboard, gestures)
+    comparison = reference.compare(exported.folder / "decoder.onnx")
+    assert comparison.kind == "decoder"
+    assert comparison.passed
+    assert comparison.worst > 0
     with pytest.raises(WeightsError, match="are no decoder"):
-        reference.check(folder / "encoder.onnx")
+        reference.compare(exported.folder / "encoder.onnx")
 
 
-def test_what_cannot_be_verified(folder, reference, tmp_path):
+def test_what_cannot_be_verified(exported, reference, tmp_path, monkeypatch):
     with pytest.raises(WeightsError, match=r"decoder\.onnx take inputs"):
-        reference.check(folder / "decoder.onnx")
-    shutil.copy(folder / "encoder.onnx", tmp_path / "encoder.tflite")
+        reference.compare(exported.folder / "decoder.onnx")
+    shutil.copy(exported.folder / "encoder.onnx", tmp_path / "encoder.tflite")
     write_card(tmp_path / "encoder.tflite", {})
     with pytest.raises(WeightsError, match=r"must end in \.onnx or \.pte"):
-        reference.check(tmp_path / "encoder.tflite")
-    frames = small_encoder(dilations=(1,), frames=64)
-    export_encoder(frames, tmp_path / "frames.onnx")
-    write_card(tmp_path / "frames.onnx", {})
-    with pytest.raises(WeightsError, match=r"gives emissions \(64, 27\); the checkpoint's are \(32, 27\)"):
-        reference.check(tmp_path / "frames.onnx")
+        reference.compare(tmp_path / "encoder.tflite")
+    monkeypatch.setattr(reference, "log_probs", np.zeros((len(WORDS), 64, 27)))
+    with pytest.raises(WeightsError, match=r"gives emissions \(32, 27\); the checkpoint's are \(64, 27\)"):
+        reference.compare(exported.folder / "encoder.onnx")
 
 
 @pytest.mark.parametrize(
     ("emissions", "agreement", "passed"), [(1e-4, 99.9, True), (1.1e-4, 100, False), (0, 99.89, False)]
 )
 def test_both_bars_must_hold(emissions, agreement, passed):
-    verdict = Verdict("a.onnx", "encoder", "fp32", 1.0, 10, emissions, 1.0, agreement, Bar(1e-4, 99.9))
-    assert verdict.passed is passed
-    assert verdict.to_dict()["passed"] is passed
-    assert verdict.to_dict()["bar"] == {"emissions": 1e-4, "agreement": 99.9}
-
-
-def test_what_is_out_of_the_question_does_not_count(folder, reference, monkeypatch):
-    import glissando.export.verify as module
-
-    likely = reference.check(folder / "other.onnx").worst
-    monkeypatch.setattr(module, "LIKELY", float(np.median(reference.log_probs)))
-    assert LIKELY < module.LIKELY
-    assert reference.check(folder / "other.onnx").worst <= likely
+    comparison = Comparison("a.onnx", "encoder", "fp32", 1.0, 10, emissions, 1.0, agreement, Bar(1e-4, 99.9))
+    assert comparison.passed is passed
+    assert comparison.to_dict()["passed"] is passed
+    assert comparison.to_dict()["bar"] == {"emissions": 1e-4, "agreement": 99.9}

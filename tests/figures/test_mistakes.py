@@ -5,8 +5,17 @@ from command import lines, row
 from glissando.corpus.records import swipe_from_dict
 from glissando.errors import CorpusError, GlissandoError
 from glissando.evaluation.evaluate import EvaluationOptions
-from glissando.figures.gallery import count_causes
-from glissando.figures.mistakes import CAUSES, RARE, cause_of, find_mistakes, stray
+from glissando.figures.mistakes import (
+    CAUSES,
+    RARE,
+    Mistake,
+    cause_of,
+    count_causes,
+    draw_gallery,
+    find_mistakes,
+    stray,
+)
+from glissando.figures.style import COLOURS
 from glissando.layout import load_layout
 
 QWERTY = load_layout("qwerty")
@@ -59,14 +68,13 @@ def corpus(tmp_path):
 
 def test_only_mistakes_are_kept_the_surest_first(corpus):
     words = {"hello": 5, "mango": 5, "quiz": 5, "world": 5, "jelly": 5}
-    found = find_mistakes([corpus], EvaluationOptions(lexicon=words))
-    assert found.swipes == 3
-    assert {(one.target, one.answer) for one in found.mistakes} == {("mango", "quiz"), ("jelly", "world")}
-    assert [one.confidence for one in found.mistakes] == sorted(
-        (one.confidence for one in found.mistakes), reverse=True
-    )
-    assert count_causes(found.mistakes) == {cause: 2 * (cause == "label noise") for cause in CAUSES}
-    one = found.mistakes[0]
+    findings = find_mistakes([corpus], EvaluationOptions(lexicon=words))
+    assert findings.swipes == 3
+    assert {(one.target, one.answer) for one in findings.mistakes} == {("mango", "quiz"), ("jelly", "world")}
+    confidences = [one.confidence for one in findings.mistakes]
+    assert confidences == sorted(confidences, reverse=True)
+    assert count_causes(findings.mistakes) == {cause: 2 * (cause == "label noise") for cause in CAUSES}
+    one = findings.mistakes[0]
     assert len(one.seen) == len(one.moments) == len(one.target)
     assert np.all((one.seen >= 0) & (one.seen <= 1))
     assert one.evidence > 0  # the network itself prefers what was swiped
@@ -79,3 +87,25 @@ def test_what_cannot_be_explained_is_refused(corpus, tmp_path):
     (tmp_path / "empty.jsonl").touch()
     with pytest.raises(CorpusError, match="no swipe to read"):
         find_mistakes([tmp_path / "empty.jsonl"], EvaluationOptions())
+
+
+def mistake(target, answer, cause, seen):
+    moments = np.linspace(0.1, 1, len(target))
+    return Mistake(swiped(target), QWERTY, target, answer, 0.9, answer, moments, np.array(seen), 1.0, (9, 9), cause)
+
+
+def test_mistakes_of_a_cause_stand_together():
+    pytest.importorskip("matplotlib")
+    drawn = draw_gallery(
+        [
+            mistake("for", "foe", "neighbours", [0.9, 0.8, 0.01]),
+            mistake("too", "to", "doubled letters", [0.9, 0.02, 0.9]),
+            mistake("can", "cab", "neighbours", [0.9, 0.8, 0.3]),
+        ]
+    )
+    assert [part.get_suptitle() for part in drawn.subfigs] == ["doubled letters: 1 of 3", "neighbours: 2 of 3"]
+    titles = [axes.get_title() for axes in drawn.subfigs[1].axes if axes.get_title()]
+    assert titles == ["for → foe  90 %", "can → cab  90 %"]
+    texts = {text.get_text(): text.get_color() for text in drawn.subfigs[0].axes[0].texts}
+    assert texts["2"] == COLOURS[1]  # a letter that counts as unseen
+    assert "reads to" in texts

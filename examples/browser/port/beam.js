@@ -1,4 +1,4 @@
-// CTC beam search over the trie: log-sum merging of prefixes, pruned by a score that knows their length and the words below.
+// CTC beam search over the trie: log-sum merging of prefixes, pruned by a score of their length and of the words below.
 
 const IMPOSSIBLE = -1e30; // log of zero, finite so that differences stay numbers
 const MAX_DEPTH = 255;
@@ -26,7 +26,7 @@ export class Beam {
     this.depth = new Int32Array(capacity);
     this.inBlank = new Float32Array(capacity);
     this.inLetter = new Float32Array(capacity);
-    this.promise = new Float32Array(capacity); // of the pruning score, what does not change with the frames
+    this.promise = new Float32Array(capacity); // the part of the pruning score that does not change with the frames
     this.rank = new Float32Array(capacity);
     this.spare = new Float32Array(capacity); // quickselect's copy of the ranks
     this.total = new Float32Array(this.width);
@@ -64,7 +64,7 @@ export class Beam {
     return found;
   }
 
-  // A frame that is blank for sure begins no letter: hypotheses wait, or go on with the letter they ended in.
+  // A frame that is surely blank begins no letter: hypotheses wait, or continue the letter they ended in.
   #wait(frame) {
     const blank = frame[frame.length - 1];
     for (let i = 0; i < this.size; i += 1) {

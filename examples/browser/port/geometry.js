@@ -1,4 +1,4 @@
-// How well a swipe follows a word's keys: the location walks it along them, the shape compares the two as drawings.
+// How well a swipe follows a word's keys: the location walks along them, the shape compares the two drawings.
 
 const FAR = 1e9; // a cost no walk takes
 
@@ -22,7 +22,7 @@ export class Ruler {
 
   // Takes a swipe; `distances` then measures words against it.
   measure(points) {
-    const clip = (value) => Math.min(Math.max(value, -1), 2); // a finger a whole keyboard away tells nothing more
+    const clip = (value) => Math.min(Math.max(value, -1), 2); // beyond a whole keyboard away the distance no longer matters
     const places = points.map(([x, y, t]) => [
       clip(x) * this.scale[0], clip(y) * this.scale[1] - this.bias, t - points[0][2],
     ]);
@@ -56,7 +56,7 @@ export class Ruler {
     return visits;
   }
 
-  // What a point costs on the stretch from letter a to letter b, of their keys the best; worked out when first asked for.
+  // What a point costs on the stretch from letter a to letter b, for the best of their keys; computed when first needed.
   #stretch(a, b) {
     const { trace, headings: heading } = this;
     const { points: n, tunnel, stray, turn } = this.constants;

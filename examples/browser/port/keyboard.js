@@ -1,4 +1,4 @@
-// A keyboard: everything of a bundle bound together. Points in, candidates out; nothing leaves the page.
+// A keyboard: all parts of a bundle together. Points in, candidates out; nothing leaves the page.
 
 import { Beam } from "./beam.js";
 import { openBundle } from "./bundle.js";
@@ -43,14 +43,14 @@ export class Keyboard {
     return this.rank(points, this.find(await this.read(resample(points, this.constants.path))), k);
   }
 
-  // What the networks say, letter by letter; corrected is null where the bundle has no decoder.
+  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder.
   async read(path) {
     const encoded = await this.encode(path);
     const corrected = this.sessions.decoder ? this.byLetter(await this.correct(encoded)) : null;
     return { encoded, letters: this.byLetter(encoded.logProbs), corrected };
   }
 
-  // The finalists of what the encoder saw, weighed by the decoder too. -> [{node, logProb}]
+  // The finalists under the encoder's emissions, weighed by the decoder too. -> [{node, logProb}]
   find({ letters, corrected }) {
     const found = this.beam.search(letters);
     return corrected ? reweigh(found, corrected, this.trie, this.constants.scoring.decoder_share) : found;
@@ -70,7 +70,7 @@ export class Keyboard {
     return { logProbs, frames, coefficients: outputs.coefficients, gate: outputs.gate };
   }
 
-  // The decoder's say on what the encoder saw. -> [frames, keys + 1]
+  // The decoder's correction of the encoder's emissions. -> [frames, keys + 1]
   async correct({ logProbs, frames, coefficients, gate }) {
     const { columns } = this.bundle.manifest.models.decoder; // for each of the decoder's, which of ours
     const width = columns.length;

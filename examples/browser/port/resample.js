@@ -2,7 +2,7 @@
 
 export class GestureError extends Error {}
 
-// points: [[x, y, t_ms], ...] over the letter area. Throws where they are no gesture.
+// points: [[x, y, t_ms], ...] over the letter area. Throws if they are not a gesture.
 export function checkPoints(points) {
   if (!Array.isArray(points) || points.length === 0) throw new GestureError("a gesture needs at least one point");
   let before = -Infinity;

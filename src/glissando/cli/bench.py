@@ -116,9 +116,10 @@ def _draw(keyboard: Keyboard, gestures: Sequence[Gesture], plot: Path) -> None:
     """Draw how long a swipe takes by beam width and by words."""
     from glissando.evaluation.profile import RUNS, sweep
     from glissando.figures.latency import draw_latency
+    from glissando.figures.style import save
 
     by_width, by_words = sweep(keyboard, gestures, runs=min(RUNS, len(gestures)))
-    draw_latency(by_width, by_words, plot.with_suffix("") if plot.suffix in (".png", ".svg") else plot)
+    save(draw_latency(by_width, by_words), plot.with_suffix("") if plot.suffix in (".png", ".svg") else plot)
 
 
 def recorded(file: Path, layout: Layout, count: int | None) -> tuple[list[Gesture], list[str]]:

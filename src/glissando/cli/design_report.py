@@ -71,6 +71,7 @@ def report(
     from glissando.design.report import ReportOptions
     from glissando.design.report import report as run
     from glissando.figures.layouts import draw_confidence, draw_layouts, draw_paths
+    from glissando.figures.style import save
     from glissando.layout import load_layout
 
     layouts, words = [load_layout(name) for name in names or LAYOUTS], tuple(word or WORDS)
@@ -82,8 +83,8 @@ def report(
     else:
         _print_report(result)
     if out is not None:
-        pictures = draw_paths(layouts, words, out / "paths") + draw_layouts(layouts, out / "layouts")
-        for file in pictures + draw_confidence(result, out / "confidence"):
+        pictures = save(draw_paths(layouts, words), out / "paths") + save(draw_layouts(layouts), out / "layouts")
+        for file in pictures + save(draw_confidence(result), out / "confidence"):
             typer.echo(f"saved {file}", err=True)
 
 

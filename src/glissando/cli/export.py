@@ -1,20 +1,29 @@
-"""``glissando export``: from a training run's weights to the file that decodes."""
+"""``glissando export``: from a training run's weights to the files that decode."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from glissando.cli import export_bundle, export_device
+from glissando.cli.decode import BeamOption, LanguageOption, LexiconOption, ScoringOption, WeightsOption
+
+if TYPE_CHECKING:
+    from glissando.export.golden import Golden
+    from glissando.export.verify import Comparison
+
+CheckpointArgument = Annotated[
+    Path, typer.Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)
+]
+LayoutOption = Annotated[str, typer.Option(help="A built-in layout or a .json file.")]
+NoteOption = Annotated[str | None, typer.Option(help="Where the weights come from, in words, for their JSON.")]
 
 app = typer.Typer(
     help="Turn trained weights into files that decode without torch.", no_args_is_help=True, rich_markup_mode="markdown"
 )
-app.command()(export_bundle.bundle)
-app.command()(export_device.executorch)
-app.command()(export_device.verify)
 
 
 @app.callback()
@@ -23,16 +32,65 @@ def _group() -> None:
 
 
 @app.command()
+def bundle(
+    directory: Annotated[Path, typer.Argument(help="Where to; new, empty or an older bundle.", show_default=False)],
+    layout: LayoutOption = "qwerty",
+    language: LanguageOption = None,
+    lexicon: LexiconOption = None,
+    scoring: ScoringOption = "auto",
+    weights: WeightsOption = "encoder",
+    method: Annotated[
+        str, typer.Option(help="encoder; decoder, to correct it; auto, the decoder where it fits.")
+    ] = "auto",
+    beam: BeamOption = 100,
+    golden: Annotated[
+        int, typer.Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
+    ] = 240,
+    browser: Annotated[bool, typer.Option("--browser", help="Add the page that decodes in the browser.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write into a directory that holds other things.")] = False,
+) -> None:
+    """Write everything that a program in another language needs to decode on one keyboard into one directory.
+
+    The encoder, the layout, the words as a binary trie, every constant, and golden vectors that show whether a port is
+    correct. docs/deployment.md specifies each file.
+
+    Examples:
+
+        glissando export bundle --layout qwerty --language en english
+
+        glissando export bundle --layout mine.json --lexicon words.txt mine
+
+        glissando export bundle --layout qwerty --language en english --browser
+    """
+    from glissando.cli.progress import bar
+    from glissando.export.bundle import write_bundle
+    from glissando.export.golden import golden_swipes
+    from glissando.keyboard import load
+
+    keyboard = load(
+        layout, language, lexicon=lexicon, scoring=scoring, weights=weights, method=cast(Any, method), width=beam
+    )
+    with bar("golden vectors") as progress:
+        swipes = _counted(golden_swipes(keyboard, golden), golden, progress)
+        manifest = write_bundle(keyboard, directory, swipes=swipes, browser=browser, force=force)
+    for name, facts in manifest["files"].items():
+        typer.echo(f"{facts['bytes']:>12,}  {directory / name}")
+    typer.echo(f"{manifest['lexicon']['words']:,} words, {manifest['golden']['swipes']} golden swipes")
+    if browser:
+        typer.echo(f"then: cd {directory} && npm install && python -m http.server")
+
+
+@app.command()
 def onnx(
-    checkpoint: Annotated[Path, typer.Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)],
+    checkpoint: CheckpointArgument,
     output: Annotated[Path, typer.Argument(help="The .onnx file to write.", show_default=False)],
-    note: Annotated[str | None, typer.Option(help="Where the weights come from, in words, for their JSON.")] = None,
+    note: NoteOption = None,
     encoder: Annotated[
         str, typer.Option(help="The encoder that a decoder was trained over: a packaged one or an .onnx file.")
     ] = "encoder",
     language: Annotated[str, typer.Option(help="The language of the words that a decoder was trained on.")] = "en",
     precision: Annotated[
-        str, typer.Option(help="fp32; fp16 for matrices in half the room; int8 for integer products.")
+        str, typer.Option(help="fp32; fp16 for matrices in half the space; int8 for integer products.")
     ] = "fp32",
 ) -> None:
     """Write an encoder or a decoder as one ONNX file, and a JSON beside it.
@@ -53,65 +111,128 @@ def onnx(
 
         glissando evaluate swipes.jsonl.gz --weights one.onnx --decoder two.onnx --method decoder
     """
-    from glissando.errors import MissingExtraError, WeightsError
-    from glissando.weights import load_weights, write_card
+    _export(checkpoint, output, ".onnx", precision=precision, note=note, encoder=encoder, language=language)
+
+
+@app.command()
+def executorch(
+    checkpoint: CheckpointArgument,
+    output: Annotated[Path, typer.Argument(help="The .pte file to write.", show_default=False)],
+    precision: Annotated[
+        str, typer.Option(help="fp32; mixed for the later blocks in half precision, both ends in float32.")
+    ] = "fp32",
+    frames: Annotated[int, typer.Option(help="Frames of the encoder that a decoder corrects.")] = 64,
+    note: NoteOption = None,
+) -> None:
+    """Write an encoder or a decoder as an ExecuTorch program for XNNPACK, and a JSON beside it.
+
+    Inputs are the report's: one path, 64 key centres, a mask. Needs the extra `executorch`.
+
+    Examples:
+
+        glissando export executorch runs/one/encoder.safetensors one.pte
+
+        glissando export executorch runs/one/encoder.safetensors small.pte --precision mixed
+    """
+    _export(checkpoint, output, ".pte", precision=precision, note=note, frames=frames)
+
+
+@app.command()
+def verify(
+    files: Annotated[list[Path], typer.Argument(help=".onnx and .pte files of one checkpoint.", show_default=False)],
+    checkpoint: Annotated[Path, typer.Option(help="The .safetensors they were exported from.", show_default=False)],
+    swipes: Annotated[
+        Path | None, typer.Option(help="JSON lines to decode, all on one layout; by default swipes are made up.")
+    ] = None,
+    layout: LayoutOption = "qwerty",
+    lexicon: LexiconOption = None,
+    scoring: ScoringOption = "auto",
+    weights: WeightsOption = "encoder",
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Swipes to decode; by default all, or 200 made-up ones.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare exported files with the checkpoint they were made of; exit status 1 if one differs too much.
+
+    Of the emissions above -20, 99.9 % must be within 0.0001 of torch's (files of reduced precision: 0.02), and the best
+    word must be the same for 99.9 % of the swipes (99.5 %). `--weights` is the encoder that feeds a decoder.
+
+    Examples:
+
+        glissando export verify one.onnx one.pte small.pte --checkpoint runs/one/encoder.safetensors
+
+        glissando export verify one.onnx --checkpoint runs/one/encoder.safetensors --swipes how_we_swipe_val.jsonl.gz
+    """
+    from glissando.cli.bench import made_up, recorded
+    from glissando.cli.progress import bar
+    from glissando.errors import MissingExtraError
+    from glissando.keyboard import load
+    from glissando.layout import load_layout
+    from glissando.lexicon import load_lexicon
 
     try:
-        from glissando.export.onnx import export_decoder, export_encoder
-        from glissando.export.reduced import PRECISIONS, reduce_file
-        from glissando.model.checkpoint import DECODER_FORMAT, load_decoder, load_encoder, read_format
+        from glissando.export.verify import Reference
     except ModuleNotFoundError as error:
-        raise MissingExtraError(f"exporting needs {error.name}: pip install 'glissando[export]'") from None
-    if output.suffix != ".onnx":
-        raise WeightsError(f"the file to write must end in .onnx, got {output}")
-    if precision not in PRECISIONS:
-        raise WeightsError(f"no precision {precision!r} for ONNX; there are {', '.join(PRECISIONS)}")
-    card: dict[str, Any] = {}
-    if read_format(checkpoint) == DECODER_FORMAT:
-        decoder, extra = load_decoder(checkpoint)
-        base = load_weights(encoder).card
-        frames = base.get("config", {}).get("frames", 64)
-        card = {"layout": _layout(extra, checkpoint), "language": language, "encoder": base["sha256"]}
-        export_decoder(decoder, output, frames)
-        network: Any = decoder
+        raise MissingExtraError(f"verifying needs {error.name}: pip install 'glissando[export]'") from None
+    board = load_layout(layout)
+    gestures, words = recorded(swipes, board, count) if swipes else made_up(board, None, count or 200)
+    listed = load_lexicon(lexicon or board.language or "en").with_words(words)
+    keyboard = load(board, lexicon=listed, scoring=scoring, weights=weights, method="encoder")
+    reference = Reference(checkpoint, keyboard, gestures)
+    comparisons = []
+    for file in files:
+        with bar(file.name) as progress:
+            comparisons.append(reference.compare(file, progress))
+    if as_json:
+        print(json.dumps([comparison.to_dict() for comparison in comparisons], indent=2))
     else:
-        network, extra = load_encoder(checkpoint)
-        export_encoder(network, output)
-    reduce_file(output, precision)
-    parameters = sum(parameter.numel() for parameter in network.parameters())
-    card = {
-        "config": network.config.to_dict(),
-        "precision": precision,
-        "parameters": parameters,
-        **card,
-        "provenance": _provenance(extra, note),
-        "metrics": extra.get("metrics", {}),
-    }
-    write_card(output, card)
-    typer.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {parameters:,} parameters")
+        _print_comparisons(comparisons)
+    if not all(comparison.passed for comparison in comparisons):
+        raise typer.Exit(1)
 
 
-def _layout(extra: dict[str, Any], checkpoint: Path) -> dict[str, Any]:
-    """The layout that a decoder's checkpoint is bound to."""
-    from glissando.errors import WeightsError
-    from glissando.layout import Layout
-
-    if "layout" not in extra:
-        raise WeightsError(f"checkpoint {checkpoint} does not say which layout its decoder belongs to")
-    return Layout.from_dict(extra["layout"]).to_dict()
+def _counted(swipes: Iterable[Golden], total: int, progress: Callable[[int, int], None] | None) -> Iterator[Golden]:
+    """Yield the swipes and report how many have come."""
+    for done, swipe in enumerate(swipes, 1):
+        yield swipe
+        if progress:
+            progress(done, total)
 
 
-def _provenance(extra: dict[str, Any], note: str | None) -> dict[str, Any]:
-    """How the weights came about, fit to be published: files are named, their directories are not."""
-    found: dict[str, Any] = {"note": note} if note else {}
-    training = extra.get("training", {})
-    if "corpus" in training:
-        found["corpus"] = training["corpus"]
-    if "config" in training:
-        settings = dict(training["config"])
-        if "teachers" in settings:
-            settings["teachers"] = [Path(file).name for file in settings["teachers"]]
-        if "synthetic_words" in settings:
-            settings["synthetic_words"] = Path(settings["synthetic_words"]).name
-        found["settings"] = settings
-    return found
+def _export(checkpoint: Path, output: Path, suffix: str, **options: Any) -> None:
+    """Write a checkpoint in the format of a suffix and say what was written."""
+    from glissando.errors import MissingExtraError, WeightsError
+
+    extra = "export" if suffix == ".onnx" else "executorch"
+    try:
+        from glissando.export.checkpoint import ExportOptions, export_checkpoint
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"exporting needs {error.name}: pip install 'glissando[{extra}]'") from None
+    if output.suffix != suffix:
+        raise WeightsError(f"the file to write must end in {suffix}, got {output}")
+    card = export_checkpoint(checkpoint, output, ExportOptions(**options))
+    typer.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB, {card['parameters']:,} parameters")
+
+
+def _print_comparisons(comparisons: Sequence[Comparison]) -> None:
+    """A row per file."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from glissando.export.verify import LIKELY, SHARE
+
+    title = f"against torch on {comparisons[0].swipes:,} swipes"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=0)
+    table.add_column("file", no_wrap=True)
+    for column in ("MB", f"{SHARE} % within", "worst", "same word, %", "passed"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in comparisons:
+        table.add_row(
+            one.file, f"{one.megabytes:.2f}", f"{one.emissions:.1e} ({one.bar.emissions:.0e})", f"{one.worst:.0e}",
+            f"{one.agreement:.2f} ({one.bar.agreement})", "yes" if one.passed else "NO",
+        )  # fmt: skip
+    console = Console()
+    console.print(table)
+    console.print(f"log-emissions above {LIKELY:.0f}; the best of the words that the beam finds")

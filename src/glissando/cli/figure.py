@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 FIELDS = ("qwerty:with", "jcuken:меня", "clearflow:fire")
 
+OutOption = Annotated[Path, typer.Option(help="The picture; .png and .svg are added.")]
 SwipesOption = Annotated[
     list[Path] | None, typer.Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Of made-up swipes and of what is drawn at random.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of made-up swipes and of random augmentation.")]
 WeightsOption = Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
 
 app = typer.Typer(help="Draw pictures, each as PNG and SVG.", no_args_is_help=True, rich_markup_mode="markdown")
@@ -34,11 +35,11 @@ def field(
     swipes: SwipesOption = None,
     weights: WeightsOption = "encoder",
     seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option(help="The picture; .png and .svg are added.")] = Path("field"),
+    out: OutOption = Path("field"),
 ) -> None:
     """The likelihood field at each letter of a swipe: where on the keyboard the encoder thinks a letter is meant.
 
-    Above each panel stand the letter, its share of the emissions (λP) and its probability among the keys (P), at the
+    Above each panel are the letter, its share of the emissions (λP) and its probability among the keys (P), at the
     frame that forced alignment gives it. The line is the swipe up to there. Words that no corpus has are made up.
 
     **Examples**
@@ -52,8 +53,8 @@ def field(
     from glissando.runtime import EncoderRuntime
     from glissando.weights import load_weights
 
-    found = find_examples(examples or FIELDS, swipes or (), seed)
-    _saved(draw_fields(found, EncoderRuntime(load_weights(weights)), _base(out)))
+    shown = find_examples(examples or FIELDS, swipes or (), seed)
+    _save(draw_fields(shown, EncoderRuntime(load_weights(weights))), out)
 
 
 @app.command()
@@ -63,9 +64,9 @@ def augment(
     count: Annotated[int, typer.Option(min=0, max=200, help="Co-augmented samples.")] = 7,
     rearranged: Annotated[int, typer.Option(min=0, max=200, help="Samples carried to random keyboards.")] = 4,
     seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option(help="The picture; .png and .svg are added.")] = Path("augment"),
+    out: OutOption = Path("augment"),
 ) -> None:
-    """What training makes of one swipe: scaled, sheared, flipped, turned, moved and reversed along with its keys.
+    """What training does to one swipe: it is scaled, sheared, flipped, turned, moved and reversed along with its keys.
 
     Needs torch, the extra glissando[train].
 
@@ -78,14 +79,14 @@ def augment(
     from glissando.figures.augmented import draw_samples, samples
     from glissando.figures.examples import find_examples
 
-    (found,) = find_examples([example], swipes or (), seed)
-    _saved(draw_samples(samples(found, count, seed, rearranged), _base(out)))
+    (shown,) = find_examples([example], swipes or (), seed)
+    _save(draw_samples(samples(shown, count, seed, rearranged)), out)
 
 
 @app.command()
 def training(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or their metrics.jsonl.")],
-    out: Annotated[Path, typer.Option(help="The picture; .png and .svg are added.")] = Path("training"),
+    out: OutOption = Path("training"),
 ) -> None:
     """Curves of training runs: a panel for each measure of their metrics.jsonl, a line for each run.
 
@@ -99,7 +100,8 @@ def training(
 
     names = [run.name if run.is_dir() else run.parent.name or run.stem for run in runs]
     labels = [name if names.count(name) == 1 else str(run) for name, run in zip(names, runs, strict=True)]
-    _saved(draw_training({label: read_metrics(run) for label, run in zip(labels, runs, strict=True)}, _base(out)))
+    files = draw_training({label: read_metrics(run) for label, run in zip(labels, runs, strict=True)}, _base(out))
+    _report(files)
 
 
 @app.command()
@@ -115,9 +117,9 @@ def errors(
     max_key_distance: Annotated[
         float | None, typer.Option(help="Leave out swipes that stray further from their word's keys, in key widths.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Read so many swipes of each file.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Read at most this many swipes of each file.")] = None,
     count: Annotated[int, typer.Option(min=1, max=200, help="Mistakes to draw.")] = 40,
-    out: Annotated[Path, typer.Option(help="The picture; .png and .svg are added.")] = Path("errors"),
+    out: OutOption = Path("errors"),
     as_json: Annotated[bool, typer.Option("--json", help="Print every mistake as JSON.")] = False,
 ) -> None:
     """The most confident mistakes on swipes whose words are known, sorted into causes, with what the network saw.
@@ -135,34 +137,33 @@ def errors(
     from glissando.cli.progress import bar
     from glissando.errors import CorpusError
     from glissando.evaluation.evaluate import EvaluationOptions
-    from glissando.figures.gallery import draw_gallery
-    from glissando.figures.mistakes import find_mistakes
+    from glissando.figures.mistakes import draw_gallery, find_mistakes
 
     options = EvaluationOptions(
         language=language, lexicon=lexicon, layouts=layouts, weights=weights, add_targets=add_targets,
         max_key_distance=max_key_distance, limit=limit,
     )  # fmt: skip
     with bar("decoding") as progress:
-        found = find_mistakes(files, options, progress)
-    if not found.mistakes:
-        raise CorpusError(f"all {found.swipes:,} swipes were read right: there is nothing to draw")
-    _saved(draw_gallery(found.mistakes[:count], _base(out)))
+        findings = find_mistakes(files, options, progress)
+    if not findings.mistakes:
+        raise CorpusError(f"all {findings.swipes:,} swipes were read right: there is nothing to draw")
+    _save(draw_gallery(findings.mistakes[:count]), out)
     if as_json:
-        print(json.dumps([mistake.to_dict() for mistake in found.mistakes], indent=2, ensure_ascii=False))
+        print(json.dumps([mistake.to_dict() for mistake in findings.mistakes], indent=2, ensure_ascii=False))
     else:
-        _print_causes(found, count)
+        _print_causes(findings, count)
 
 
-def _print_causes(found: Findings, count: int) -> None:
+def _print_causes(findings: Findings, count: int) -> None:
     """How many mistakes have each cause."""
     from rich.console import Console
     from rich.table import Table
 
-    from glissando.figures.gallery import count_causes
+    from glissando.figures.mistakes import count_causes
 
-    shown, every = count_causes(found.mistakes[:count]), count_causes(found.mistakes)
-    outvoted = count_causes([mistake for mistake in found.mistakes if mistake.evidence < 0])
-    title = f"{len(found.mistakes):,} mistakes in {found.swipes:,} swipes"
+    shown, every = count_causes(findings.mistakes[:count]), count_causes(findings.mistakes)
+    outvoted = count_causes([mistake for mistake in findings.mistakes if mistake.evidence < 0])
+    title = f"{len(findings.mistakes):,} mistakes in {findings.swipes:,} swipes"
     table = Table("cause", title=title, title_justify="left", min_width=len(title))
     for column in (f"of the {sum(shown.values())} drawn", "of all", "outvoted"):
         table.add_column(column, justify="right")
@@ -176,6 +177,13 @@ def _base(out: Path) -> Path:
     return out.with_suffix("") if out.suffix in (".png", ".svg") else out
 
 
-def _saved(files: Sequence[Path]) -> None:
+def _save(drawn: Any, out: Path) -> None:
+    """Save a figure and say where."""
+    from glissando.figures.style import save
+
+    _report(save(drawn, _base(out)))
+
+
+def _report(files: Sequence[Path]) -> None:
     for file in files:
         typer.echo(f"saved {file}", err=True)

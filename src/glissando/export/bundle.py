@@ -1,18 +1,17 @@
-"""A bundle: one directory with all that a program in another language needs to decode on one keyboard.
+"""A bundle: one directory with everything that a program in another language needs to decode on one keyboard.
 
-The encoder, the layout, the constants, the words as a binary trie, and golden vectors that tell a port it is
-right. docs/deployment.md specifies every file.
+The encoder, the layout, the constants, the words as a binary trie, and golden vectors that show whether a port is
+correct. docs/deployment.md specifies every file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ import glissando
 from glissando import beam, geometry, gesture
 from glissando.errors import BundleError
 from glissando.export.binary import read_trie, write_trie
-from glissando.export.golden import TOLERANCES, golden_lines, golden_swipes
-from glissando.export.pages import page_files
+from glissando.export.golden import TOLERANCES, Golden, golden_lines, golden_swipes
+from glissando.files import replacing, replacing_directory
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.runtime import DecoderRuntime, EncoderRuntime, match_keys
@@ -31,17 +30,21 @@ from glissando.weights import Weights
 FORMAT = "glissando-bundle"
 VERSION = 2  # the search looks ahead: a port of version 1 would prune otherwise
 MANIFEST = "manifest.json"
-SWIPES = 240  # golden ones
+SWIPES = 240  # golden vectors
+# The page that decodes in the browser: the example's files, and those of the web keyboard that draw its keys.
+EXAMPLE = ("index.html", "demo.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
+PORT = ("beam", "bundle", "geometry", "golden", "keyboard", "resample", "rescore", "scoring", "trie")
+DRAWING = ("base.css", "demo.css", "icon.svg", "pad.js", "page.js", "text.js", "theme.js")
 
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A bundle that was read and found whole.
+    """A bundle whose files all match the manifest.
 
     Attributes:
         directory: where it is.
-        manifest: what manifest.json says.
-        keyboard: decodes as the keyboard did that it was made of.
+        manifest: the content of manifest.json.
+        keyboard: decodes exactly as the keyboard that was exported.
     """
 
     directory: Path
@@ -55,69 +58,89 @@ class Bundle:
 
 
 def write_bundle(
-    keyboard: Keyboard, directory: str | Path, *, swipes: int = SWIPES, browser: bool = False, force: bool = False
+    keyboard: Keyboard,
+    directory: str | Path,
+    *,
+    swipes: int | Iterable[Golden] = SWIPES,
+    browser: bool = False,
+    force: bool = False,
 ) -> dict[str, Any]:
-    """Write a bundle, whole or not at all where there was none; returns its manifest.
+    """Write a bundle and return its manifest.
 
-    An older bundle's files are replaced one by one, the manifest last, so a reader in between meets checksums that
-    do not match. Files that are not the bundle's stay.
+    A new bundle appears whole or not at all. The files of an older one are replaced one by one, the manifest last, so
+    a reader in between meets checksums that do not match. Files that are not the bundle's stay.
 
     Args:
         keyboard: what to write.
         directory: where to; it may be new, empty or a bundle.
-        swipes: how many golden vectors.
+        swipes: the swipes of the golden vectors, or how many to make.
         browser: add the page that decodes in the browser.
-        force: write into a directory with other things in it, too.
+        force: also write into a directory with other things in it.
     """
     target = Path(directory)
     old = _check_target(target, force)
-    files = _contents(keyboard, swipes)
+    files = _contents(keyboard, golden_swipes(keyboard, swipes) if isinstance(swipes, int) else swipes)
     pages = page_files() if browser else {}
     manifest = _manifest(keyboard, files, sorted(pages))
-    everything = {**files, **pages, MANIFEST: _json(manifest)}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
+    everything = {MANIFEST: _json(manifest), **files, **pages}
+    if old is None:
+        with replacing_directory(target) as folder:
+            for name, data in everything.items():
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_bytes(data)
+        return manifest
+    with ExitStack() as stack:  # writes every file before it moves the first; the manifest, entered first, moves last
         for name, data in everything.items():
-            (staging / name).parent.mkdir(exist_ok=True)
-            (staging / name).write_bytes(data)
-        _move_in(staging, target, list(everything), old)
-    except OSError as error:
-        raise BundleError(f"cannot write bundle {target}: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+            stack.enter_context(replacing(target / name)).write_bytes(data)
+    for name in old - set(everything):
+        if not Path(name).is_absolute() and ".." not in Path(name).parts:
+            (target / name).unlink(missing_ok=True)
     return manifest
 
 
 def read_bundle(directory: str | Path) -> Bundle:
-    """Read a bundle, comparing every file with the manifest; the keyboard comes with the bundle's own trie."""
+    """Read a bundle and compare every file with the manifest."""
     folder = Path(directory)
     manifest = _read_manifest(folder)
     files = {name: _read_file(folder, name, facts) for name, facts in manifest["files"].items()}
     try:
         layout = Layout.from_dict(json.loads(files["layout.json"]))
         constants = json.loads(files["constants.json"])
-        models = {name: _model(folder, files, names) for name, names in manifest["models"].items()}
+        models = {
+            kind: Weights(str(folder / names["file"]), files[names["file"]], json.loads(files[names["card"]]))
+            for kind, names in manifest["models"].items()
+        }
         encoder = EncoderRuntime(models["encoder"])
         decoder = DecoderRuntime(models["decoder"]) if "decoder" in models else None
         trie, lexicon = read_trie(files["trie.bin"], str(folder / "trie.bin"), manifest["language"])
-        width = constants["search"]["width"]
-        known = _constants(Scoring.from_dict(constants), width)
+        scoring, width = Scoring.from_dict(constants), constants["search"]["width"]
     except KeyError as error:
         raise BundleError(f"bundle {folder} lacks {error}") from None
     except ValueError as error:
         raise BundleError(f"bundle {folder} is damaged: {error}") from None
-    other = [name for name in known if known[name] != constants.get(name)]
-    if other:
-        raise BundleError(f"bundle {folder} was made with other constants ({other[0]}) than this version decodes with")
+    for name, known in _constants(scoring, width).items():
+        if known != constants.get(name):
+            raise BundleError(f"bundle {folder} was made with other constants ({name}) than this version decodes with")
     # The bundle's own trie, not one built again: its order decides between equal scores.
-    keyboard = Keyboard(layout, lexicon, encoder, Scoring.from_dict(constants), width, decoder, trie)
-    return Bundle(folder, manifest, keyboard)
+    return Bundle(folder, manifest, Keyboard(layout, lexicon, encoder, scoring, width, decoder, trie))
 
 
-def _contents(keyboard: Keyboard, swipes: int) -> dict[str, bytes]:
-    """Every file that the manifest vouches for."""
-    lines = golden_lines(keyboard, golden_swipes(keyboard, swipes))
+def page_files() -> dict[str, bytes]:
+    """Path within a bundle, and bytes, of every file that the page needs beside the bundle's own."""
+    package = resources.files("glissando")
+    repository = Path(__file__).resolve().parents[3]  # of an editable install
+    places = (package / "export" / "browser", repository / "examples" / "browser")
+    example = next((place for place in places if (place / "package.json").is_file()), None)
+    if example is None:
+        raise BundleError("the browser port is not installed; it is examples/browser of the repository")
+    files = {name: (example / name).read_bytes() for name in EXAMPLE}
+    files |= {f"port/{name}.js": (example / "port" / f"{name}.js").read_bytes() for name in PORT}
+    return files | {f"web/{name}": (package / "web" / "static" / name).read_bytes() for name in DRAWING}
+
+
+def _contents(keyboard: Keyboard, swipes: Iterable[Golden]) -> dict[str, bytes]:
+    """Every file that the manifest lists with its checksum."""
+    lines = golden_lines(keyboard, list(swipes))
     models = _networks(keyboard)
     return {
         **{f"{name}.onnx": runtime.weights.data for name, runtime in models.items()},
@@ -135,13 +158,8 @@ def _networks(keyboard: Keyboard) -> dict[str, EncoderRuntime | DecoderRuntime]:
     return {"encoder": keyboard.encoder, **decoder}
 
 
-def _model(folder: Path, files: Mapping[str, bytes], names: Mapping[str, str]) -> Weights:
-    """A network's file with its card."""
-    return Weights(str(folder / names["file"]), files[names["file"]], json.loads(files[names["card"]]))
-
-
 def _constants(scoring: Scoring, width: int) -> dict[str, Any]:
-    """Every number of the decode path that is not in the graph, so that a port need not write any down."""
+    """Every number of the decode path that is not in the graph, so that a port need not repeat any."""
     return {
         "path": {"points": gesture.PATH_POINTS, "rate_hz": round(1000 / gesture.FRAME_MS)},
         "search": {"width": width, "sure_blank": beam.SURE_BLANK},
@@ -157,7 +175,7 @@ def _constants(scoring: Scoring, width: int) -> dict[str, Any]:
 
 
 def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) -> dict[str, Any]:
-    """What manifest.json says. Nothing in it depends on when or where it was written."""
+    """The content of manifest.json. Nothing in it depends on when or where it was written."""
     facts = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
     models: dict[str, Any] = {name: {"file": f"{name}.onnx", "card": f"{name}.json"} for name in _networks(keyboard)}
     if keyboard.decoder is not None:
@@ -177,44 +195,23 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) 
     }
 
 
-def _check_target(target: Path, force: bool) -> list[str]:
-    """The files of the bundle that is there; an error where something else is."""
+def _check_target(target: Path, force: bool) -> set[str] | None:
+    """The files of the bundle that is there, or None where nothing is; an error where something else is."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
-        return []
+        return None
     if not target.is_dir():
         raise BundleError(f"cannot write a bundle to {target}: it is a file")
     try:
         manifest = _read_manifest(target)
     except BundleError:
         if force:
-            return []
+            return set()
         raise BundleError(f"{target} is not empty and no bundle; --force writes into it nevertheless") from None
-    return [*manifest["files"], *manifest.get("page", [])]
-
-
-def _move_in(staging: Path, target: Path, names: list[str], old: list[str]) -> None:
-    """Put the finished files where they belong, and take those away that only the older bundle had."""
-    staging.chmod(0o777 & ~_umask())
-    if not target.exists() or not any(target.iterdir()):
-        os.replace(staging, target)
-        return
-    for name in names:  # the manifest is the last of them
-        (target / name).parent.mkdir(exist_ok=True)
-        os.replace(staging / name, target / name)
-    for name in set(old) - set(names):
-        if not Path(name).is_absolute() and ".." not in Path(name).parts:
-            (target / name).unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    """The process's own: temporary directories are made for their owner alone."""
-    mask = os.umask(0o22)
-    os.umask(mask)
-    return mask
+    return {*manifest["files"], *manifest.get("page", [])}
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    """manifest.json, if it is one that this version reads."""
+    """manifest.json, if this version reads it."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except OSError as error:
@@ -231,7 +228,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _read_file(folder: Path, name: str, facts: Mapping[str, Any]) -> bytes:
-    """A file of the bundle, compared with what the manifest says of it."""
+    """A file of the bundle, compared with its size and checksum in the manifest."""
     try:
         data = (folder / name).read_bytes()
         size, digest = facts["bytes"], facts["sha256"]

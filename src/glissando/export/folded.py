@@ -1,18 +1,53 @@
-"""The encoder in inference form: the same function from fewer, cheaper operations, for whichever file it goes into."""
+"""Encoder and decoder in inference form: the same functions from fewer, cheaper operations, for every file format."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import TypeVar, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from glissando.errors import WeightsError
+from glissando.model.decoder import Decoder, MemoryBlock
 from glissando.model.emissions import Emissions
 from glissando.model.encoder import GRN_FLOOR, Adapter, Block, Encoder, frame_pairs, read_heads
 from glissando.model.features import CHANNELS
 
 Filled = TypeVar("Filled", nn.Linear, nn.Conv1d, nn.Conv2d)
+Network = TypeVar("Network", Encoder, Decoder)
+
+
+@contextlib.contextmanager
+def exporting() -> Iterator[None]:
+    """Export without gradients, without touching the random state, and without the exporters' log messages.
+
+    Making layers draws random numbers, and a training run may export on its way.
+    """
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def check_precision(precision: str, known: Sequence[str], form: str) -> None:
+    """Refuse a precision that a file format does not come in."""
+    if precision not in known:
+        raise WeightsError(f"no precision {precision!r} for {form}; there are {', '.join(known)}")
+
+
+def plain_copy(network: Network) -> Network:
+    """A copy on the CPU, in float32 and in evaluation mode, which may be taken apart."""
+    return copy.deepcopy(network).cpu().float().eval()
 
 
 class FoldedEncoder(nn.Module):
@@ -30,7 +65,7 @@ class FoldedEncoder(nn.Module):
         self.stride = encoder.adapter.stride
         self.stem = nn.Conv1d(CHANNELS, config.width, config.kernel, padding=config.kernel // 2)
         taps = encoder.stem.weight.view(config.width, config.kernel, CHANNELS)
-        _fill(self.stem, taps.transpose(1, 2), encoder.stem.bias)
+        fill(self.stem, taps.transpose(1, 2), encoder.stem.bias)
         self.blocks = nn.ModuleList(FoldedBlock(cast(Block, block), config.points) for block in encoder.blocks)
         self.heads = _folded_heads(encoder.adapter, encoder.heads)
 
@@ -40,7 +75,8 @@ class FoldedEncoder(nn.Module):
         x = x.unsqueeze(1)  # [B, 1, n, C]
         for block in self.blocks:
             x = block(x)
-        heads = _flat_linear(self.heads, frame_pairs(x.squeeze(1), self.stride))  # [B, T, N * N + 1]
+        pairs = frame_pairs(x.squeeze(1), self.stride)  # [B, T, 2 C]
+        heads = self.heads(pairs.flatten(0, 1)).view(-1, pairs.shape[1], self.heads.out_features)  # [B, T, N * N + 1]
         return read_heads(self.config, heads, layout_keys, layout_mask)
 
 
@@ -72,6 +108,73 @@ class FoldedBlock(nn.Module):
         return x + y * torch.sigmoid(self.excite.excite(squeezed)).view(-1, 1, 1, y.shape[-1])
 
 
+class FoldedDecoder(nn.Module):
+    """A decoder in inference form: the same log-probabilities from fewer, cheaper operations.
+
+    The standardisation of the inputs goes into the first product, each norm's scale and shift into the product after
+    it, and the bottleneck's own skip into the middle tap of the memory. Batch and time are one axis throughout: two
+    axes make a product a Gemm, which onnxruntime fuses with its bias and its activation.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        super().__init__()
+        self.config = decoder.config
+        weight = decoder.project.weight.double() * decoder.scale.double()
+        self.project = _linear(weight, decoder.project.bias - weight @ decoder.mean.double())
+        self.blocks = nn.ModuleList(FoldedMemoryBlock(cast(MemoryBlock, block)) for block in decoder.blocks)
+        self.head = decoder.head
+
+    def forward(self, log_probs: Tensor, coefficients: Tensor, gate: Tensor) -> Tensor:
+        """Correct an encoder's emissions.
+
+        Args:
+            log_probs: [B, T, K + 1] of the decoder's own keys, in its own order, blank last.
+            coefficients: [B, T, N * N].
+            gate: [B, T] logits.
+
+        Returns:
+            [B, T, K + 1] log-probabilities.
+        """
+        frames, floor = log_probs.shape[1], self.config.skip_floor
+        inputs = torch.cat([log_probs.clamp(min=self.config.floor), coefficients, gate[..., None]], dim=-1)
+        x = self.project(inputs.flatten(0, 1))  # [B T, H]
+        for block in self.blocks:
+            x = block(x, frames)
+        skip = log_probs if floor is None else log_probs.clamp(min=floor)
+        return F.log_softmax(self.by_swipe(self.head(x), frames) + skip, dim=-1)
+
+    def by_swipe(self, x: Tensor, frames: int) -> Tensor:
+        """Make batch and time two axes again. Shape: [B T, K + 1] -> [B, T, K + 1]."""
+        return x.view(-1, frames, self.head.out_features)
+
+
+class FoldedMemoryBlock(nn.Module):
+    """A block of the decoder in inference form."""
+
+    def __init__(self, block: MemoryBlock) -> None:
+        super().__init__()
+        narrow = block.narrow.weight.double()
+        self.norm = nn.LayerNorm(narrow.shape[1], block.norm.eps)  # its own scale and shift: one and zero
+        self.narrow = _linear(narrow * block.norm.weight.double(), narrow @ block.norm.bias.double())
+        taps, width = block.memory.weight.shape
+        self.memory = nn.Conv2d(width, width, (1, taps), padding=(0, taps // 2), groups=width, bias=False)
+        kernel = block.memory.weight.detach().clone()
+        kernel[taps // 2] += 1
+        fill(self.memory, kernel.T[:, None, None])
+        self.widen = block.widen
+
+    def forward(self, x: Tensor, frames: int) -> Tensor:
+        """Shape: [B T, H] -> [B T, H]."""
+        return x + self.remember(self.norm(x), frames)
+
+    def remember(self, normed: Tensor, frames: int) -> Tensor:
+        """What the block adds. Shape: [B T, H] -> [B T, H]."""
+        p = self.narrow(normed).view(-1, 1, frames, self.memory.in_channels)
+        # A picture of height one, channels last: so permuted, the axes turn within onnxruntime's own reordering.
+        p = self.memory(p.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)  # [B, 1, T, P]
+        return torch.relu(self.widen(p.flatten(0, 2)))
+
+
 def _folded_depthwise(block: Block) -> nn.Conv2d:
     """Fold the batch norm into the depthwise convolution before it."""
     kernel, width = block.depthwise.weight.shape
@@ -80,14 +183,14 @@ def _folded_depthwise(block: Block) -> nn.Conv2d:
         width, width, (1, kernel), dilation=(1, dilation), padding=(0, dilation * (kernel // 2)), groups=width
     )
     scale, shift = _affine(block.norm)
-    return _fill(folded, (block.depthwise.weight * scale).T[:, None, None], shift)
+    return fill(folded, (block.depthwise.weight * scale).T[:, None, None], shift)
 
 
 def _folded_projection(block: Block) -> nn.Linear:
     """Fold the response norm's beta into the bias of the projection after it."""
     weight = block.project.weight.double()
     bias = block.project.bias + weight @ block.response.beta.double()
-    return _fill(nn.Linear(weight.shape[1], weight.shape[0]), weight, bias)
+    return _linear(weight, bias)
 
 
 def _folded_heads(adapter: Adapter, heads: nn.Linear) -> nn.Linear:
@@ -95,18 +198,13 @@ def _folded_heads(adapter: Adapter, heads: nn.Linear) -> nn.Linear:
     scale, shift = _affine(adapter.norm)
     weight = heads.weight.double() * scale  # [N * N + 1, H]
     bias = heads.bias + heads.weight.double() @ shift
-    joined = weight @ adapter.weight.weight.double()
-    return _fill(nn.Linear(joined.shape[1], joined.shape[0]), joined, bias)
+    return _linear(weight @ adapter.weight.weight.double(), bias)
 
 
 def _halves(linear: nn.Linear) -> tuple[nn.Linear, nn.Linear]:
     """Split the expansion into the gated linear unit's value and gate, so that neither is copied out."""
-    weights, biases = linear.weight.chunk(2), linear.bias.chunk(2)
-    first, second = (
-        _fill(nn.Linear(linear.in_features, len(bias)), weight, bias)
-        for weight, bias in zip(weights, biases, strict=True)
-    )
-    return first, second
+    first, second = zip(linear.weight.chunk(2), linear.bias.chunk(2), strict=True)
+    return _linear(*first), _linear(*second)
 
 
 def _affine(norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
@@ -117,14 +215,15 @@ def _affine(norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
     return scale, norm.bias - norm.running_mean * scale
 
 
-def _fill(module: Filled, weight: Tensor, bias: Tensor) -> Filled:
-    """Set a layer's weight and bias and return it."""
+def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
+    """A linear map with this weight and bias."""
+    return fill(nn.Linear(weight.shape[1], weight.shape[0]), weight, bias)
+
+
+def fill(module: Filled, weight: Tensor, bias: Tensor | None = None) -> Filled:
+    """Set a layer's weight, and its bias where it has one, and return it."""
     with torch.no_grad():
         module.weight.copy_(weight)
-        module.bias.copy_(bias)  # type: ignore[union-attr]
+        if bias is not None:
+            cast(Tensor, module.bias).copy_(bias)
     return module
-
-
-def _flat_linear(linear: nn.Linear, x: Tensor) -> Tensor:
-    """Apply a linear map with batch and time as one axis. Shape: [B, T, C] -> [B, T, D]."""
-    return linear(x.flatten(0, 1)).view(-1, x.shape[1], linear.out_features)

@@ -1,37 +1,41 @@
-"""Golden vectors: swipes with everything that decoding makes of them, for a port in another language to compare with.
+"""Golden vectors: swipes with every stage of decoding them, for a port in another language to compare with.
 
 Most are swipes as people make them. The others are those that ports get wrong: a single point, points at one
 instant, outside the keyboard, a duration that rounds to the even number of frames, times since 1970.
+
+A golden vector must tell right from wrong, not one rounding from another. So its swipe is steady: its emissions hardly
+change when the path moves by its last bit. (Where a finger turns on the spot its heading depends on that bit.) And it
+is clear: rounding changes neither its best word nor what the beam keeps.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from glissando.gesture import Gesture
+from glissando.gesture import Gesture, resample_batch
 from glissando.keyboard import Keyboard, Readings
 from glissando.scoring import Candidate
 from glissando.synth import swipe
 
 CANDIDATES = 8  # of each swipe
-MARGIN = 0.01  # between the best two scores; nearer ones may swap for rounding alone, which proves nothing
-# What the emissions may change by when the path moves by its last bit. Where a finger turns on the spot its heading
-# hangs on that bit: such a swipe tells rounding from rounding, not right from wrong.
-UNSTEADY = 3e-5  # well within the tolerance: another runtime moves them by more than the last bit does
-UNSTEADY_SCORE = 5e-4
-ROUNDING = 3e-5  # what two runtimes differ by, and more
-MOVES = 8
-TRIES = 40  # words, for a swipe that is clear and steady
-COMMON = 20_000  # the words of ordinary swipes are among the so many most frequent
-DEEP = 10.0  # log-emissions below minus this are compared relative to their size: they are zero to a beam
-# What a port may differ by and be right: float32 in another order of operations.
+COMMON = 20_000  # ordinary swipes are of one of this many most frequent words
+# How far a correct port may be from the reference: float32 in another order of operations.
 TOLERANCES = {"path": 1e-6, "emissions": 5e-4, "corrected": 1e-3, "scores": 1e-3, "probabilities": 1e-3}
+DEEP = 10.0  # log-emissions below minus this are compared relative to their size: they are zero to a beam
+MARGIN = 0.01  # between the best two scores; closer ones may swap by rounding alone
+ROUNDING = 3e-5  # noise on the emissions, a little more than two runtimes differ by
+SCORE_CHANGE = 5e-4  # what a score may change by under that noise
+STEADY = 0.08  # share of the tolerances that a move of the path by its last bit may take up
+MOVES = 8  # such moves that a swipe must stand
+TRIES = 8  # swipes drawn for a golden vector in each round
+ROUNDS = 5  # after which the steadiest so far is taken
+GROUP = 16  # golden vectors chosen at a time
 
 Bend = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # [n, 3] -> [m, 3]
 
@@ -51,114 +55,140 @@ class Golden:
     gesture: Gesture
 
 
-def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> list[Golden]:
+def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> Iterator[Golden]:
     """Make ``count`` swipes, two fifths of them awkward; where that is too few for one of each kind, a few more."""
     rng = np.random.default_rng(seed)
     kinds = [*BENDS, *_WORDS]
-    each = max(1, 2 * count // (5 * len(kinds)))
-    plan = [kind for kind in kinds for _ in range(each)]
+    plan = [kind for kind in kinds for _ in range(max(1, 2 * count // (5 * len(kinds))))]
     plan += ["swipe"] * (count - len(plan))
-    choices = {kind: _choices(keyboard, kind) for kind in (*_WORDS, "swipe")}
-    return [_draw(keyboard, kind, choices.get(kind, choices["swipe"]), rng) for kind in plan]
+    words = _words_by_kind(keyboard)
+    for start in range(0, len(plan), GROUP):
+        yield from _choose(keyboard, plan[start : start + GROUP], words, rng)
 
 
 def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
     """One line of JSON for each swipe, as docs/deployment.md describes it."""
-    gestures = [one.gesture for one in swipes]
-    stages = keyboard.stages(gestures, CANDIDATES)
-    readings, hypotheses, distances = stages.readings, stages.hypotheses, stages.distances
-    letters = readings.log_probs  # [B, T, L + 1]
-    for row, one in enumerate(swipes):
-        path = one.gesture.path()
+    stages = keyboard.stages([golden.gesture for golden in swipes], CANDIDATES)
+    readings, nodes, distances = stages.readings, stages.hypotheses.nodes, stages.distances
+    for row, golden in enumerate(swipes):
+        path = golden.gesture.path()
         emissions = keyboard.encoder.run(path[None], keyboard.layout.centres).log_probs[0]
-        places = {int(node): i for i, node in enumerate(hypotheses.nodes[row])}
-        candidates = [
-            _candidate(found, None if distances is None else distances[row, places[keyboard.trie.find(found.letters)]])
-            for found in stages.candidates[row]
-        ]
+        letters = readings.log_probs[row]  # [T, L + 1]
+        places = {int(node): place for place, node in enumerate(nodes[row])}
         record: dict[str, Any] = {
-            "kind": one.kind,
-            "word": one.word,
-            "points": np.column_stack([one.gesture.x, one.gesture.y, one.gesture.t]).tolist(),
+            "kind": golden.kind,
+            "word": golden.word,
+            "points": np.column_stack([golden.gesture.x, golden.gesture.y, golden.gesture.t]).tolist(),
             "path": [[float(str(value)) for value in axis] for axis in path],  # float32, to its last bit
             "emissions": _rounded(emissions, 5),
-            "greedy": keyboard.literal(letters[row : row + 1])[0],
-            "candidates": candidates,
+            "greedy": keyboard.literal(letters[None])[0],
+            "candidates": [
+                _terms(one, None if distances is None else distances[row, places[keyboard.trie.find(one.letters)]])
+                for one in stages.candidates[row]
+            ],
         }
         # What the beam reads, where several keys have one letter and it is not the emissions themselves.
         if len(keyboard.trie.letters) < len(keyboard.layout.keys):
-            record["letters"] = _rounded(letters[row], 5)
+            record["letters"] = _rounded(letters, 5)
         if readings.corrected is not None:
             record["corrected"] = _rounded(readings.corrected[row], 5)
         yield json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
-def _candidate(found: Candidate, distances: np.ndarray | None) -> dict[str, Any]:
+def _terms(candidate: Candidate, distances: np.ndarray | None) -> dict[str, Any]:
     """A candidate with the terms of its score."""
-    terms = {} if distances is None else {"location": float(distances[0]), "shape": float(distances[1])}
-    figures = {"log_prob": found.log_prob, **terms, "score": found.score, "probability": found.probability}
+    measured = {} if distances is None else {"location": float(distances[0]), "shape": float(distances[1])}
+    numbers = {
+        "log_prob": candidate.log_prob, **measured, "score": candidate.score, "probability": candidate.probability
+    }  # fmt: skip
     return {
-        "word": found.word, "letters": found.letters, "frequency": found.frequency,
-        **{name: round(value, 6) for name, value in figures.items()},
+        "word": candidate.word, "letters": candidate.letters, "frequency": candidate.frequency,
+        **{name: round(value, 6) for name, value in numbers.items()},
     }  # fmt: skip
 
 
-def _draw(keyboard: Keyboard, kind: str, choices: np.ndarray, rng: np.random.Generator) -> Golden:
-    """One swipe of a kind, of a word for which it is clear and steady; after enough tries the steadiest of them."""
-    found: list[tuple[float, Golden]] = []
-    for _ in range(TRIES):
-        word = keyboard.lexicon.words[rng.choice(choices)]
-        made = swipe(word, keyboard.layout, rng, rng.uniform(0.2, 1.2))
-        points = np.column_stack([made.x, made.y, made.t])
-        points = BENDS[kind](points, rng) if kind in BENDS else points
-        golden = Golden(kind, word, Gesture.from_points(np.round(points, 5)))
-        found.append((_unsteadiness(keyboard, golden.gesture, rng), golden))
-        if found[-1][0] < UNSTEADY:
+def _choose(
+    keyboard: Keyboard, kinds: Sequence[str], words: Mapping[str, np.ndarray], rng: np.random.Generator
+) -> list[Golden]:
+    """A swipe of each kind that is steady and clear; where none is, the best of all rounds."""
+    best: dict[int, tuple[float, Golden]] = {}
+    pending = list(range(len(kinds)))
+    for _ in range(ROUNDS):
+        drawn = [_draw(keyboard, kinds[i], words, rng) for i in pending for _ in range(TRIES)]
+        changes = _change(_read_moved(keyboard, drawn, 1, rng), len(drawn)).reshape(-1, TRIES)  # a first look
+        steadiest = [drawn[TRIES * row + place] for row, place in enumerate(changes.argmin(axis=1))]
+        for i, golden, doubt in zip(pending, steadiest, _doubts(keyboard, steadiest, rng), strict=True):
+            if i not in best or doubt < best[i][0]:
+                best[i] = doubt, golden
+        pending = [i for i in pending if best[i][0] >= STEADY]
+        if not pending:
             break
-    return min(found, key=lambda one: one[0])[1]
+    return [best[i][1] for i in range(len(kinds))]
 
 
-def _unsteadiness(keyboard: Keyboard, gesture: Gesture, rng: np.random.Generator) -> float:
-    """How much hangs on rounding: what the networks' answer moves by, and one more if the beam's changes with it."""
-    if not _clear(keyboard, gesture):
-        return 2.0
-    path = gesture.path()
-    moved = [np.nextafter(path, rng.choice(np.array([-1, 2], np.float32), path.shape)) for _ in range(MOVES)]
-    readings = keyboard.read_paths(np.stack([path, *moved]))
-    said = [readings.log_probs] if readings.corrected is None else [readings.log_probs, readings.corrected]
-    changes = [np.abs(one[1:] - one[0]) / np.maximum(1, np.abs(one[0]) / DEEP) for one in said]
-    return float(max(change.max() for change in changes)) + (not _same_answers(keyboard, gesture, readings, rng))
+def _draw(keyboard: Keyboard, kind: str, words: Mapping[str, np.ndarray], rng: np.random.Generator) -> Golden:
+    """One swipe of a kind."""
+    word = keyboard.lexicon.words[rng.choice(words.get(kind, words["swipe"]))]
+    exact = swipe(word, keyboard.layout, rng, rng.uniform(0.2, 1.2))
+    points = np.column_stack([exact.x, exact.y, exact.t])
+    points = BENDS[kind](points, rng) if kind in BENDS else points
+    return Golden(kind, word, Gesture.from_points(np.round(points, 5)))
 
 
-def _clear(keyboard: Keyboard, gesture: Gesture) -> bool:
-    """Whether rounding cannot change the best candidate. Equal scores keep their order."""
-    scores = [found.score for found in keyboard.decode(gesture, k=2)]
-    return len(scores) < 2 or scores[0] == scores[1] or scores[0] - scores[1] > MARGIN
+def _read_moved(keyboard: Keyboard, swipes: Sequence[Golden], moves: int, rng: np.random.Generator) -> Readings:
+    """Readings of n swipes, each as it is and then with its path moved by the last bit. B is n * (1 + moves)."""
+    paths = resample_batch([golden.gesture for golden in swipes])
+    paths = paths[:, None].repeat(1 + moves, axis=1)  # [n, 1 + moves, 2, 64]
+    towards = rng.choice(np.array([-1, 2], np.float32), paths[:, 1:].shape)
+    paths[:, 1:] = np.nextafter(paths[:, 1:], towards)
+    return keyboard.read_paths(paths.reshape(-1, *paths.shape[2:]))
 
 
-def _same_answers(keyboard: Keyboard, gesture: Gesture, readings: Readings, rng: np.random.Generator) -> bool:
-    """Whether the beam makes the same of what was said of a path, first, and of others that are all but it."""
-    # Two hypotheses of equal rank at the edge of the beam: which of them is pruned hangs on rounding, too.
+def _change(readings: Readings, swipes: int) -> np.ndarray:
+    """How far the moves change what the networks say, as a share of the tolerances. Shape: [n]."""
+    change = np.zeros(swipes)
+    for array, name in ((readings.log_probs, "emissions"), (readings.corrected, "corrected")):
+        if array is not None:
+            rows = array.reshape(swipes, -1, *array.shape[1:])  # [n, 1 + moves, T, L + 1]
+            apart = np.abs(rows[:, 1:] - rows[:, :1]) / np.maximum(1, np.abs(rows[:, :1]) / DEEP)
+            change = np.maximum(change, apart.max(axis=(1, 2, 3)) / TOLERANCES[name])
+    return change
+
+
+def _doubts(keyboard: Keyboard, swipes: Sequence[Golden], rng: np.random.Generator) -> np.ndarray:
+    """How much depends on rounding: ``_change``, and one more for a swipe that is not clear. Shape: [n]."""
+    readings = _read_moved(keyboard, swipes, MOVES, rng)
+    # Of two hypotheses of equal rank at the edge of the beam, rounding decides which is pruned.
     noise = rng.normal(0, ROUNDING, readings.log_probs.shape).astype(np.float32)
-    noise[0] = 0
-    moved = Readings(readings.log_probs + noise, readings.corrected)
-    ranked = keyboard.stages([gesture] * len(noise), 2 * CANDIDATES, moved).candidates
-    first, *others = ({one.word: one.score for one in candidates} for candidates in ranked)
-    wanted = dict(list(first.items())[:CANDIDATES])
+    noise[:: 1 + MOVES] = 0
+    noisy = Readings(readings.log_probs + noise, readings.corrected)
+    repeated = [golden.gesture for golden in swipes for _ in range(1 + MOVES)]
+    ranked = keyboard.stages(repeated, 2 * CANDIDATES, noisy).candidates
+    clear = [_is_clear(ranked[row : row + 1 + MOVES]) for row in range(0, len(ranked), 1 + MOVES)]
+    return _change(readings, len(swipes)) + ~np.array(clear)
+
+
+def _is_clear(rankings: Sequence[Sequence[Candidate]]) -> bool:
+    """Whether the best word leads by ``MARGIN``, and all rankings have the candidates of the first, scored alike."""
+    first, *others = ({one.word: one.score for one in ranking} for ranking in rankings)
+    scores = list(first.values())
+    # Words of exactly equal scores keep their order.
+    if len(scores) > 1 and scores[0] != scores[1] and scores[0] - scores[1] <= MARGIN:
+        return False
     return all(
-        word in other and abs(other[word] - score) < UNSTEADY_SCORE
+        word in other and abs(other[word] - score) < SCORE_CHANGE
         for other in others
-        for word, score in wanted.items()
+        for word, score in list(first.items())[:CANDIDATES]
     )
 
 
-def _choices(keyboard: Keyboard, kind: str) -> np.ndarray:
-    """Indices of the words that suit a kind; of all the trie's words where none does."""
+def _words_by_kind(keyboard: Keyboard) -> dict[str, np.ndarray]:
+    """Indices of the common words that suit a kind, and of those of ordinary swipes; of all where none suits."""
     by_frequency = np.argsort(-keyboard.lexicon.frequencies.astype(int), kind="stable")
     typed = keyboard.lexicon.spell(frozenset(keyboard.layout.letters))
     common = [index for index in by_frequency if typed[index]][:COMMON]
-    suits = _WORDS.get(kind, lambda letters: len(letters) > 1)
-    return np.array([index for index in common if suits(typed[index])] or common)
+    suits = {**_WORDS, "swipe": lambda letters: len(letters) > 1}
+    return {kind: np.array([index for index in common if suit(typed[index])] or common) for kind, suit in suits.items()}
 
 
 def _rounded(array: np.ndarray, decimals: int) -> list[Any]:

@@ -1,8 +1,9 @@
-"""Encoders and decoders in runtimes other than onnxruntime, behind the face that ``glissando.runtime`` gives them."""
+"""Encoders and decoders in other runtimes than onnxruntime, with the interface of ``glissando.runtime``."""
 
 from __future__ import annotations
 
 import copy
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,10 +13,12 @@ import torch
 from torch import nn
 
 from glissando.errors import MissingExtraError, WeightsError
-from glissando.export.executorch import quiet
+from glissando.export.folded import exporting
+from glissando.export.onnx import export_decoder
 from glissando.model.decoder import Decoder, frame_features
 from glissando.model.emissions import Emissions
 from glissando.runtime import DecoderRuntime, EncoderRuntime
+from glissando.weights import load_weights, write_card
 
 # Arrays of one swipe in the order of the exported file's inputs -> its outputs in order.
 Forward = Callable[..., Sequence[np.ndarray]]
@@ -26,7 +29,7 @@ class Program:
     """A ``.pte`` file, or its bytes, in executorch's own runtime, on one thread."""
 
     def __init__(self, program: Path | bytes) -> None:
-        with quiet():
+        with exporting():
             try:
                 from executorch.extension.pybindings import portable_lib
                 from executorch.runtime import Runtime
@@ -50,26 +53,41 @@ class Program:
 
 
 class TorchForward:
-    """An encoder or decoder in torch, as it is or compiled."""
+    """An encoder or decoder in torch, eager or compiled."""
 
     def __init__(self, network: nn.Module, compiled: bool = False) -> None:
-        self.network: Any = _OnFrames(network) if isinstance(network, Decoder) else network
-        self.network.eval()
-        if compiled:
-            self.network = torch.compile(self.network, dynamic=False)
+        self.takes_frames = isinstance(network, Decoder)
+        self.network: Any = torch.compile(network.eval(), dynamic=False) if compiled else network.eval()
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         """Run the network on any number of swipes."""
+        tensors = [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
+        inputs = [frame_features(Emissions(*tensors))] if self.takes_frames else tensors
         with torch.inference_mode():
-            outputs = self.network(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
+            outputs = self.network(*inputs)
         return [output.numpy() for output in (outputs if isinstance(outputs, tuple) else (outputs,))]
 
 
-def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
-    """The same encoder or decoder, run by something else, one swipe at a time.
+def bound_decoder(decoder: Decoder, layout: Any, frames: int) -> DecoderRuntime:
+    """A decoder from torch in onnxruntime, as a keyboard takes it.
 
     Args:
-        runtime: it in onnxruntime, left as it is.
+        decoder: the decoder.
+        layout: the layout it is bound to, in the JSON form.
+        frames: T, the frames of the encoder it corrects.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "decoder.onnx"
+        export_decoder(decoder, path, frames)
+        write_card(path, {"layout": layout})
+        return DecoderRuntime(load_weights(path))
+
+
+def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
+    """An encoder or decoder that another function runs, one swipe at a time.
+
+    Args:
+        runtime: the encoder or decoder in onnxruntime; it is left as it is.
         forward: what computes the same function.
     """
     twin = copy.copy(runtime)
@@ -78,7 +96,7 @@ def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
 
 
 class _Session:
-    """What ``glissando.runtime`` asks of a session."""
+    """The part of an onnxruntime session that ``glissando.runtime`` uses."""
 
     def __init__(self, forward: Forward, original: Any) -> None:
         self.forward = forward
@@ -89,16 +107,3 @@ class _Session:
         arrays = list(feed.values())
         rows = [self.forward(*(array[i : i + 1] for array in arrays)) for i in range(len(arrays[0]))]
         return [np.concatenate(parts) for parts in zip(*rows, strict=True)] if len(rows) > 1 else list(rows[0])
-
-
-class _OnFrames(nn.Module):
-    """A decoder that takes the encoder's outputs one by one, as its exported forms do."""
-
-    def __init__(self, decoder: nn.Module) -> None:
-        super().__init__()
-        self.decoder = decoder
-
-    def forward(self, log_emissions: torch.Tensor, coefficients: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
-        """Shape: [B, T, K + 1], [B, T, N * N], [B, T] -> [B, T, K + 1]."""
-        corrected: torch.Tensor = self.decoder(frame_features(Emissions(log_emissions, coefficients, gate)))
-        return corrected

@@ -1,39 +1,34 @@
-"""Does an exported file compute what the checkpoint does? Its emissions and the words they decode to, compared."""
+"""Compare an exported file with its checkpoint: the emissions, and the words they decode to."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from torch import nn
 
 from glissando.errors import WeightsError
-from glissando.export.onnx import export_decoder
-from glissando.export.runners import Forward, Program, TorchForward, in_place_of
+from glissando.export.runners import Forward, Program, TorchForward, bound_decoder, in_place_of
 from glissando.gesture import Gesture
 from glissando.keyboard import BATCH, Keyboard
 from glissando.model.checkpoint import DECODER_FORMAT, load_decoder, load_encoder, read_format
-from glissando.model.decoder import Decoder
 from glissando.runtime import CORRECTED, OUTPUTS, DecoderRuntime, EncoderRuntime
-from glissando.weights import Weights, load_weights, write_card
+from glissando.weights import Weights, load_weights
 
-Kind = Literal["encoder", "decoder"]
-
-# Log-probability below which a letter is out of the question. Trained networks go down to -400, where float32 itself
-# has few decimals left; what is compared is what a beam could still take.
+# Log-probability below which a letter is out of the question: no beam takes it. Trained networks go down to -400, where
+# float32 itself has few decimals left.
 LIKELY = -20.0
-# Of the likely emissions, the share (percent) that must be within the bar. Not all of them: where a trained network is
-# on the brink between two letters it amplifies rounding, and there torch in float32 is 1e-3 from torch in float64.
+# Of the likely emissions, the share (percent) that must be within the bar. Not all of them: between two almost equally
+# likely letters a trained network amplifies rounding, and there torch in float32 is 1e-3 from torch in float64.
 SHARE = 99.9
 
 
 @dataclass(frozen=True)
 class Bar:
-    """What a file of some precision is held to.
+    """How close to the checkpoint a file of some precision must be.
 
     Attributes:
         emissions: how far ``SHARE`` of its likely log-emissions may be from torch's.
@@ -48,22 +43,22 @@ FULL, REDUCED = Bar(1e-4, 99.9), Bar(2e-2, 99.5)
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What was found of one file.
+class Comparison:
+    """One file compared with its checkpoint.
 
     Attributes:
         file: its name.
-        kind, precision, megabytes: what it is.
-        swipes: how many it was tried on.
+        kind: "encoder" or "decoder".
+        precision, megabytes: of the file.
+        swipes: how many were decoded.
         emissions: ``SHARE`` of its likely log-emissions are this close to torch's.
-        worst: the one furthest off.
+        worst: the largest difference of all.
         agreement: percent of swipes whose best word is the same.
-        bar: what it is held to.
-        passed: whether it holds.
+        bar: how close it must be.
     """
 
     file: str
-    kind: Kind
+    kind: str
     precision: str
     megabytes: float
     swipes: int
@@ -93,18 +88,18 @@ class Reference:
             keyboard: what decodes; its encoder feeds a decoder, in torch as in the file.
             gestures: swipes on the keyboard's layout, at least one.
         """
-        self.kind: Kind = "decoder" if read_format(checkpoint) == DECODER_FORMAT else "encoder"
+        self.kind = "decoder" if read_format(checkpoint) == DECODER_FORMAT else "encoder"
         self.gestures = gestures
         network: nn.Module
         if self.kind == "decoder":
             network, extra = load_decoder(checkpoint)
-            self.keyboard = _with(keyboard, decoder=_decoder_runtime(network, extra, keyboard.encoder.frames))
+            decoder = bound_decoder(network, extra.get("layout"), keyboard.encoder.frames)
         else:
-            network, _ = load_encoder(checkpoint)
-            self.keyboard = _with(keyboard)
-        self.log_probs, self.words = self._decode(TorchForward(network), None)
+            network, decoder = load_encoder(checkpoint)[0], None
+        self.keyboard = keyboard.replace(decoder=decoder)
+        self.log_probs, self.words = self._decode(TorchForward(network))
 
-    def check(self, file: Path, progress: Callable[[int, int], None] | None = None) -> Verdict:
+    def compare(self, file: Path, progress: Callable[[int, int], None] | None = None) -> Comparison:
         """Run a file on the same swipes, one at a time as a device does, and compare.
 
         Args:
@@ -118,47 +113,39 @@ class Reference:
                 f"{file} gives emissions {log_probs.shape[1:]}; the checkpoint's are {self.log_probs.shape[1:]}"
             )
         precision = str(weights.card.get("precision", "fp32"))
-        apart = np.abs(log_probs - self.log_probs)[self.log_probs > LIKELY]
-        return Verdict(
+        differences = np.abs(log_probs - self.log_probs)[self.log_probs > LIKELY]
+        return Comparison(
             file=file.name,
             kind=self.kind,
             precision=precision,
             megabytes=len(weights.data) / 1e6,
             swipes=len(self.gestures),
-            emissions=float(np.percentile(apart, SHARE)),
-            worst=float(apart.max()),
+            emissions=float(np.percentile(differences, SHARE)),
+            worst=float(differences.max()),
             agreement=100 * float(np.mean([one == other for one, other in zip(words, self.words, strict=True)])),
             bar=FULL if precision == "fp32" else REDUCED,
         )
 
     def _decode(
-        self, forward: Forward, progress: Callable[[int, int], None] | None
+        self, forward: Forward, progress: Callable[[int, int], None] | None = None
     ) -> tuple[np.ndarray, list[str | None]]:
-        """Emissions [B, T, L + 1] and the best word of each swipe, None where the beam found none."""
-        keyboard = self.keyboard
-        if keyboard.decoder is not None:
-            keyboard = _with(keyboard, decoder=in_place_of(keyboard.decoder, forward))
-        else:
-            keyboard = _with(keyboard, encoder=in_place_of(keyboard.encoder, forward))
-        parts, words = [], []
+        """Emissions [B, T, L + 1] and the best word of each swipe, None where the beam has none."""
+        runtime = in_place_of(getattr(self.keyboard, self.kind), forward)
+        keyboard = self.keyboard.replace(**{self.kind: runtime})
+        parts: list[np.ndarray] = []
+        words: list[str | None] = []
         for start in range(0, len(self.gestures), BATCH):
-            gestures = self.gestures[start : start + BATCH]
-            readings = keyboard.read(gestures)
-            parts.append(readings.log_probs if readings.corrected is None else readings.corrected)
-            best = keyboard.stages(gestures, 1, readings).candidates
-            words += [candidates[0].word if candidates else None for candidates in best]
+            stages = keyboard.stages(self.gestures[start : start + BATCH], 1)
+            corrected = stages.readings.corrected
+            parts.append(stages.readings.log_probs if corrected is None else corrected)
+            words += [candidates[0].word if candidates else None for candidates in stages.candidates]
             if progress:
                 progress(len(words), len(self.gestures))
         return np.concatenate(parts), words
 
 
-def _with(keyboard: Keyboard, encoder: EncoderRuntime | None = None, decoder: DecoderRuntime | None = None) -> Keyboard:
-    """The keyboard with other networks, and none but those."""
-    return keyboard.replace(encoder=encoder or keyboard.encoder, decoder=decoder)
-
-
-def _open(file: Path, weights: Weights, kind: Kind) -> Forward:
-    """What runs a file on one swipe."""
+def _open(file: Path, weights: Weights, kind: str) -> Forward:
+    """The function that runs a file on one swipe."""
     if file.suffix == ".pte":
         return Program(file)
     if file.suffix != ".onnx":
@@ -167,12 +154,3 @@ def _open(file: Path, weights: Weights, kind: Kind) -> Forward:
     names = [entry.name for entry in session.get_inputs()]
     outputs = CORRECTED if kind == "decoder" else OUTPUTS
     return lambda *arrays: session.run(outputs, dict(zip(names, arrays, strict=True)))
-
-
-def _decoder_runtime(decoder: Decoder, extra: dict[str, Any], frames: int) -> DecoderRuntime:
-    """A decoder as the keyboard knows them: in onnxruntime, bound to the layout its checkpoint names."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "decoder.onnx"
-        export_decoder(decoder, path, frames)
-        write_card(path, {"layout": extra.get("layout")})
-        return DecoderRuntime(load_weights(path))

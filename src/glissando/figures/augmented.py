@@ -1,18 +1,17 @@
-"""What training makes of one swipe: co-augmented samples, and the swipe carried to keyboards nobody has made."""
+"""What training does to one swipe: co-augmented samples, and the swipe carried to random keyboards."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from glissando.errors import MissingExtraError
 from glissando.figures.examples import Example
-from glissando.figures.style import COLOURS, INK, MUTED, RULE, figure, save
+from glissando.figures.style import COLOURS, INK, MUTED, RULE, figure, panels, set_fonts
 from glissando.gesture import resample
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
@@ -29,7 +28,7 @@ class Sample:
         title: what was done to it.
         path: [2, n].
         centres: [K, 2].
-        layout: whose letters the keys have.
+        layout: the keyboard before; its keys' letters.
         typed: the letters of the word.
     """
 
@@ -58,30 +57,25 @@ def samples(example: Example, count: int, seed: int = 0, rearranged: int = 0) ->
         return Sample(title, path.numpy(), keys[: len(layout.keys), :2].numpy(), layout, frozenset(typed))
 
     batch = _repeat(example, typed, max(count, 1))
-    made = [sample(f"{example.word}, {layout.name}", batch.path[0], batch.keys[0])]
-    drawn = sample_parameters(batch, AugmentConfig(), generator)
-    moved = augment(batch, drawn)
-    for row in range(count):
-        made.append(sample(_caption(drawn, row), moved.path[row], moved.keys[row]))
+    drawn = [sample(f"{example.word}, {layout.name}", batch.path[0], batch.keys[0])]
+    parameters = sample_parameters(batch, AugmentConfig(), generator)
+    moved = augment(batch, parameters)
+    drawn += [sample(_caption(parameters, row), moved.path[row], moved.keys[row]) for row in range(count)]
     if rearranged:
         batch = _repeat(example, typed, rearranged)
         grids = random_grids(rearranged, len(layout.keys), generator)
         carried = rearrange(batch, align(batch.path, batch.keys, batch.targets, batch.lengths), grids)
-        for row in range(rearranged):
-            made.append(sample("re-arranged", carried.path[row], carried.keys[row]))
-    return made
+        drawn += [sample("re-arranged", carried.path[row], carried.keys[row]) for row in range(rearranged)]
+    return drawn
 
 
-def draw_samples(made: Sequence[Sample], path: Path) -> list[Path]:
-    """A panel for each sample: the unit square, the keys' letters, the path from its dot on."""
-    rows = math.ceil(len(made) / COLUMNS)
-    drawn = figure(PANEL * min(len(made), COLUMNS), (PANEL + 0.25) * rows)
-    panels = drawn.subplots(rows, min(len(made), COLUMNS), squeeze=False).ravel()
-    for axes, sample in zip(panels, made, strict=False):
+def draw_samples(shown: Sequence[Sample]) -> Any:
+    """A panel for each sample: the unit square, the keys' letters, the path with a dot where it begins."""
+    columns = min(len(shown), COLUMNS)
+    drawn = figure(PANEL * columns, (PANEL + 0.25) * math.ceil(len(shown) / columns))
+    for axes, sample in zip(panels(drawn, len(shown), columns), shown, strict=True):
         _draw_sample(axes, sample)
-    for axes in panels[len(made) :]:
-        axes.axis("off")
-    return save(drawn, path, [sample.layout for sample in made[:1]])
+    return set_fonts(drawn, [shown[0].layout])
 
 
 def _draw_sample(axes: Any, sample: Sample) -> None:
@@ -101,7 +95,7 @@ def _draw_sample(axes: Any, sample: Sample) -> None:
 
 
 def _repeat(example: Example, typed: Sequence[str], count: int) -> Any:
-    """The same swipe, so many times, as a batch of training."""
+    """The same swipe ``count`` times, as a batch of training."""
     import torch
 
     from glissando.train.batches import Batch, layout_tensors
@@ -112,9 +106,9 @@ def _repeat(example: Example, typed: Sequence[str], count: int) -> Any:
     return Batch(path, keys, mask, targets, torch.full((count,), len(typed)), rows)
 
 
-def _caption(drawn: Any, row: int) -> str:
-    """What the stages did to one sample, in words."""
-    parts = [f"{math.degrees(float(drawn.angle[row])):.0f}°"]
-    parts += [f"flip {axis}" for axis, sign in zip("xy", drawn.flip[row].tolist(), strict=True) if sign < 0]
-    parts += ["reversed"] if bool(drawn.reverse[row]) else []
+def _caption(parameters: Any, row: int) -> str:
+    """What augmentation did to one sample, in words."""
+    parts = [f"{math.degrees(float(parameters.angle[row])):.0f}°"]
+    parts += [f"flip {axis}" for axis, sign in zip("xy", parameters.flip[row].tolist(), strict=True) if sign < 0]
+    parts += ["reversed"] if bool(parameters.reverse[row]) else []
     return ", ".join(parts)

@@ -21,7 +21,7 @@ MAX_KEY_DISTANCE = 2.0  # key widths: a swipe that strays further does not follo
 
 @dataclass(frozen=True)
 class Example:
-    """A swipe to look into: its word, its layout, and where it comes from ("recorded", "made up")."""
+    """A swipe to draw: its word, its layout, and its origin ("recorded", "made up")."""
 
     word: str
     layout: Layout
@@ -32,27 +32,27 @@ class Example:
 def find_examples(wanted: Sequence[str], files: Sequence[Path] = (), seed: int = 0) -> list[Example]:
     """Examples for words on layouts, each written LAYOUT:WORD.
 
-    Of a corpus the first swipe is taken that has the word, the layout and follows its keys.
+    A corpus gives the first swipe of the word on the layout that follows its keys.
 
     Args:
         wanted: such as "qwerty:with"; the layout may be a file.
         files: corpora to look in, JSON lines, plain or gzip.
-        seed: of made-up swipes.
+        seed: for made-up swipes.
     """
     pairs = [_split(text) for text in wanted]
     sought = {(layout.name, word) for layout, word in pairs}
-    found: dict[tuple[str, str], Swipe] = {}
+    recorded: dict[tuple[str, str], Swipe] = {}
     for file in files:
         for one in read_swipes(file):
             key = ALIASES.get(one.layout, one.layout), one.word
-            if key in sought and key not in found and (one.key_distance or 0.0) <= MAX_KEY_DISTANCE:
-                found[key] = one
+            if key in sought and key not in recorded and (one.key_distance or 0.0) <= MAX_KEY_DISTANCE:
+                recorded[key] = one
     rng = np.random.default_rng(seed)
-    return [_example(layout, word, found.get((layout.name, word)), rng) for layout, word in pairs]
+    return [_example(layout, word, recorded.get((layout.name, word)), rng) for layout, word in pairs]
 
 
 def _example(layout: Layout, word: str, recorded: Swipe | None, rng: np.random.Generator) -> Example:
-    """The swipe recorded, or one made up."""
+    """The recorded swipe, or one made up."""
     if recorded is None:
         return Example(word, layout, swipe(word, layout, rng), "made up")
     return Example(word, with_aspect(layout, [recorded]), recorded.gesture, "recorded")

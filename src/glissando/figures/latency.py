@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import Any
 
 from glissando.evaluation.bench import Timing
-from glissando.figures.style import COLOURS, INK, bare, figure, save
+from glissando.figures.style import COLOURS, INK, bare, figure
 
 
-def draw_latency(by_width: Mapping[int, Timing], by_words: Mapping[int, Timing], path: Path) -> list[Path]:
-    """Draw the medians, and the 95th percentiles as a shade, to PNG and SVG.
+def draw_latency(by_width: Mapping[int, Timing], by_words: Mapping[int, Timing]) -> Any:
+    """The medians, and the 95th percentiles as a shade.
 
     Args:
-        by_width: hypotheses the beam keeps to milliseconds.
-        by_words: words of the lexicon to milliseconds.
-        path: the file, without a suffix.
+        by_width: milliseconds by the hypotheses that the beam keeps.
+        by_words: milliseconds by the words of the lexicon.
     """
-    made = figure(7.2, 2.8)
-    axes = made.subplots(1, 2, sharey=True)
+    drawn = figure(7.2, 2.8)
+    axes = drawn.subplots(1, 2, sharey=True)
     labels = ("hypotheses the beam keeps", "words in the lexicon")
     for one, timings, label in zip(axes, (by_width, by_words), labels, strict=True):
         numbers = sorted(timings)
@@ -33,4 +32,4 @@ def draw_latency(by_width: Mapping[int, Timing], by_words: Mapping[int, Timing],
     axes[0].set_ylim(bottom=0)  # shared, and fixed only once both panels are drawn
     axes[0].set_ylabel("ms per swipe, one thread", color=INK)
     axes[0].legend(loc="upper left", frameon=False, fontsize=8)
-    return save(made, path)
+    return drawn

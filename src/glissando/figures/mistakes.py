@@ -1,4 +1,4 @@
-"""The keyboard's mistakes on swipes whose words are known, and what caused each, by rules.
+"""The keyboard's mistakes on swipes whose words are known, the cause of each, and a gallery of the most confident.
 
 A mistake has the first of these causes that fits:
 
@@ -15,11 +15,13 @@ A mistake has the first of these causes that fits:
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +32,8 @@ from glissando.ctc import align, word_costs
 from glissando.design.measures import COLINEAR, clearance, key_scale, key_sequence
 from glissando.errors import CorpusError, GlissandoError
 from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets, with_aspect
+from glissando.figures.style import COLOURS, INK, MUTED, draw_keys, draw_trail, figure, heading, panels, set_fonts
+from glissando.gesture import resample
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
@@ -39,7 +43,14 @@ FAR = 1.25  # key widths
 MARGIN = 0.5  # key widths
 ADJACENT = 1.5  # key widths between centres: the keys around a key, those of the next row too
 RARE = 40  # bytes
-CHUNK = 256  # swipes decoded between two signs of progress
+CHUNK = 256  # swipes decoded between two reports of progress
+
+COLUMNS = 5  # of the gallery
+PANEL = 2.2  # inches
+TITLES = 0.75  # inches of a row beside its keyboards
+HEADING = 0.3  # inches of a cause's heading
+ROOM = 26  # characters of a title that fit
+UNSURE = 0.1  # probability below which a letter counts as unseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +65,7 @@ class Mistake:
         reading: the letters the network reads without a lexicon.
         moments: [n] where along the swipe forced alignment puts each letter of the target, 0 to 1.
         seen: [n] the network's probability for it there.
-        evidence: nats by which the network alone prefers the answer; below zero it was outvoted.
+        evidence: nats by which the network alone prefers the answer; negative where it preferred the target.
         frequencies: the lexicon's bytes of target and answer.
         cause: one of CAUSES.
     """
@@ -99,22 +110,47 @@ def find_mistakes(
     total = sum(map(len, groups.values()))
     if not total:
         raise CorpusError("no swipe to read: the files are empty or every swipe was filtered out")
-    found: list[Mistake] = []
+    mistakes: list[Mistake] = []
     done = 0
     for name, swipes in groups.items():
         keyboard, _ = make_decoder(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
         assert isinstance(keyboard, Keyboard)
         for start in range(0, len(swipes), CHUNK):
             chunk = swipes[start : start + CHUNK]
-            found += _mistakes(keyboard, chunk)
+            mistakes += _mistakes(keyboard, chunk)
             done += len(chunk)
             if progress:
                 progress(done, total)
-    return Findings(tuple(sorted(found, key=lambda one: -one.confidence)), total)
+    return Findings(tuple(sorted(mistakes, key=lambda one: -one.confidence)), total)
+
+
+def count_causes(mistakes: Sequence[Mistake]) -> dict[str, int]:
+    """How many mistakes have each cause, in the order of CAUSES."""
+    counts = Counter(mistake.cause for mistake in mistakes)
+    return {cause: counts[cause] for cause in CAUSES}
+
+
+def draw_gallery(mistakes: Sequence[Mistake]) -> Any:
+    """A panel for each mistake, those of a cause together.
+
+    Above the keys: the word meant, the word read and its share. On them: the swipe, and a ring where each letter of
+    the word meant was looked for. Below: that letter's probability there in percent, and the network's own reading.
+    """
+    groups = [[one for one in mistakes if one.cause == cause] for cause in CAUSES]
+    groups = [group for group in groups if group]
+    aspect = max(one.layout.aspect for one in mistakes)
+    heights = [HEADING + math.ceil(len(group) / COLUMNS) * (PANEL * aspect + TITLES) for group in groups]
+    drawn = figure(PANEL * COLUMNS, sum(heights))
+    parts = drawn.subfigures(len(groups), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for part, group in zip(parts, groups, strict=True):
+        heading(part, f"{group[0].cause}: {len(group)} of {len(mistakes)}")
+        for axes, mistake in zip(panels(part, len(group), COLUMNS), group, strict=True):
+            _draw_mistake(axes, mistake)
+    return set_fonts(drawn, {one.layout.name: one.layout for one in mistakes}.values())
 
 
 def cause_of(target: str, answer: str, swipe: Swipe, layout: Layout, gap: int) -> str:
-    """The first cause that fits, as the module says; ``gap`` is the answer's byte minus the target's."""
+    """The first cause that fits (see above); ``gap`` is the answer's byte minus the target's."""
     if (strayed := stray(target, swipe, layout)) > FAR and stray(answer, swipe, layout) <= strayed - MARGIN:
         return "label noise"
     (meant, meant_keys), (read, read_keys) = key_sequence(target, layout), key_sequence(answer, layout)
@@ -138,7 +174,7 @@ def stray(word: str, swipe: Swipe, layout: Layout) -> float:
 
 
 def _is_straight(a: str, a_keys: np.ndarray, b: str, b_keys: np.ndarray) -> bool:
-    """Whether all that two words do not share lies on the way between what they do. Shape: keys [len, 2]."""
+    """Whether all letters that two words do not share lie between letters that they do. Shape: keys [len, 2]."""
     for kind, i, i_end, j, j_end in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
@@ -181,3 +217,25 @@ def _byte(keyboard: Keyboard, typed: str) -> int:
     if node < 0 or trie.endings[node] == trie.endings[node + 1]:
         return 0
     return int(keyboard.lexicon.frequencies[trie.words[trie.endings[node]]])
+
+
+def _draw_mistake(axes: Any, mistake: Mistake) -> None:
+    """One mistake's panel."""
+    layout = mistake.layout
+    draw_keys(axes, layout, set(mistake.target), size=6.5, boxes=False)
+    points = resample(mistake.swipe.gesture)
+    draw_trail(axes, layout, points, COLOURS[0], width=1.5)
+    at = [max(round(moment * points.shape[1]) - 1, 0) for moment in mistake.moments]
+    axes.plot(points[0, at], points[1, at] * layout.aspect, "o", ms=4.5, mfc="none", mec=COLOURS[1], mew=1, zorder=5)
+    title = f"{mistake.target} → {mistake.answer}  {100 * mistake.confidence:.0f} %"
+    axes.set_title(title, fontsize=8.5 * min(1, ROOM / len(title)), color=INK, pad=4)
+    step = min(0.11, 1 / len(mistake.target))
+    left = 0.5 - step * (len(mistake.target) - 1) / 2
+    for number, (letter, share) in enumerate(zip(mistake.target, mistake.seen.tolist(), strict=True)):
+        colour = COLOURS[1] if share < UNSURE else INK
+        place = {"x": left + step * number, "transform": axes.transAxes, "ha": "center", "va": "top", "color": colour}
+        axes.text(y=-0.02, s=letter, fontsize=8, fontweight="bold", parse_math=False, **place)
+        axes.text(y=-0.17, s=f"{100 * share:.0f}", fontsize=6, **place)
+    reading = mistake.reading or "nothing"
+    note = {"transform": axes.transAxes, "ha": "center", "va": "top", "color": MUTED, "fontsize": 7.5}
+    axes.text(0.5, -0.31, f"reads {reading}", parse_math=False, **note)

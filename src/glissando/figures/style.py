@@ -1,7 +1,8 @@
-"""What all pictures share: colours that the colour-blind can tell apart, quiet keys, and how a file is saved."""
+"""What all figures share: colours that the colour-blind can tell apart, keys and trails, and how a figure is saved."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,26 @@ def figure(width: float, height: float) -> Any:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
         raise MissingExtraError("pictures need matplotlib: pip install 'glissando[plot]'") from None
-    made = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.07, w_pad=0.07), facecolor="white")
-    FigureCanvasAgg(made)
-    return made
+    empty = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.07, w_pad=0.07), facecolor="white")
+    FigureCanvasAgg(empty)
+    return empty
+
+
+def panels(parent: Any, count: int, columns: int, **options: Any) -> list[Any]:
+    """``count`` axes of a figure or a part of one, in rows of ``columns``; the rest of the last row stays empty."""
+    axes = parent.subplots(math.ceil(count / columns), columns, squeeze=False, **options).ravel().tolist()
+    for unused in axes[count:]:
+        unused.axis("off")
+    return axes[:count]
+
+
+def heading(part: Any, text: str) -> None:
+    """Write a heading at the left above a part of a figure."""
+    part.suptitle(text, x=0.012, ha="left", fontsize=10, fontweight="bold", color=INK)
 
 
 def bare(axes: Any) -> None:
-    """Leave of the frame what data need: the left and the bottom line, in grey."""
+    """Keep only the left and the bottom line of the frame, in grey."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(RULE)
     axes.tick_params(colors=MUTED, labelsize=8, length=3, color=RULE)
@@ -47,7 +61,7 @@ def draw_keys(axes: Any, layout: Layout, lit: Collection[str] = (), size: float 
     Args:
         axes: where.
         layout: the keys.
-        lit: letters to stand out.
+        lit: letters that stand out.
         size: of the letters, in points.
         boxes: draw the keys' outlines too.
     """
@@ -73,29 +87,31 @@ def draw_keys(axes: Any, layout: Layout, lit: Collection[str] = (), size: float 
         )  # fmt: skip
 
 
-def draw_trail(axes: Any, layout: Layout, path: np.ndarray, colour: str, width: float = 2.0, start: float = 5) -> None:
-    """Draw a path over ``draw_keys``, a dot of that size where it begins. Shape: path [2, n] in the unit square."""
+def draw_trail(axes: Any, layout: Layout, path: np.ndarray, colour: str, width: float = 2.0) -> None:
+    """Draw a path over ``draw_keys``, with a dot where it begins. Shape: path [2, n] in the unit square."""
     x, y = path[0], path[1] * layout.aspect
     axes.plot(x, y, color=colour, lw=width, solid_capstyle="round", solid_joinstyle="round", zorder=3)
-    if start:
-        axes.plot(x[:1], y[:1], "o", color=colour, ms=start, mec="white", mew=0.8, zorder=3.5)
+    axes.plot(x[:1], y[:1], "o", color=colour, ms=4 if width < 2 else 5, mec="white", mew=0.8, zorder=3.5)
 
 
-def save(made: Any, path: Path, layouts: Iterable[Layout] = ()) -> list[Path]:
-    """Save a figure as PNG and SVG; ``path`` has no suffix.
-
-    All its text is set in fonts that have the letters of these layouts.
-    """
+def set_fonts(drawn: Any, layouts: Iterable[Layout]) -> Any:
+    """Set all text of a figure in fonts that have the letters of these layouts, and return it."""
     from matplotlib.text import Text
 
     families = list(dict.fromkeys(family for layout in layouts for family in font_for(layout).get_family()))
-    for text in made.findobj(Text) if families else ():
+    for text in drawn.findobj(Text) if families else ():
         text.set_fontfamily(families)
+    return drawn
+
+
+def save(drawn: Any, path: Path, layouts: Iterable[Layout] = ()) -> list[Path]:
+    """Save a figure as PNG and SVG, with ``set_fonts`` for these layouts; ``path`` has no suffix."""
+    set_fonts(drawn, layouts)
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in FORMATS]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for file in files:
-            made.savefig(file, dpi=DPI)
+            drawn.savefig(file, dpi=DPI)
     except OSError as error:
         raise GlissandoError(f"cannot save the picture {path}: {error.strerror or error}") from None
     return files
