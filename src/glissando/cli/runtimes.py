@@ -1,4 +1,4 @@
-"""A keyboard in every runtime that is installed, for ``glissando bench`` to time side by side."""
+"""A keyboard in every runtime that is installed, for ``glissando bench`` to time side by side. Imports torch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -15,7 +14,7 @@ from glissando.export import executorch
 from glissando.export.onnx import export_decoder
 from glissando.export.runners import Forward, Program, TorchForward, in_place_of
 from glissando.keyboard import Keyboard
-from glissando.model.checkpoint import load_decoder, load_encoder
+from glissando.model.checkpoint import load_encoder
 from glissando.model.config import DecoderConfig, EncoderConfig
 from glissando.model.decoder import Decoder
 from glissando.model.encoder import Encoder
@@ -23,6 +22,7 @@ from glissando.runtime import DecoderRuntime
 from glissando.weights import load_weights, write_card
 
 RUNTIMES = ("executorch", "torch", "torch.compile")  # beside onnxruntime
+A_SWIPE = ((0.2, 0.2, 0), (0.5, 0.5, 200), (0.8, 0.2, 400))
 
 
 @dataclass
@@ -42,43 +42,36 @@ class Contenders:
     megabytes: dict[str, float] = field(default_factory=dict)
 
 
-def line_up(
-    keyboard: Keyboard,
-    runtimes: Sequence[str] = RUNTIMES,
-    checkpoint: Path | None = None,
-    decoder_checkpoint: Path | None = None,
-) -> Contenders:
+def line_up(keyboard: Keyboard, runtimes: Sequence[str] = RUNTIMES, checkpoint: Path | None = None) -> Contenders:
     """Put a keyboard's networks into other runtimes, on one thread.
 
-    Time does not depend on what the weights are, so without a checkpoint torch and executorch run the same
-    network untrained; without any decoder for the layout an untrained one is timed.
+    Time does not depend on the values of the weights. So without a checkpoint torch and executorch run an untrained
+    encoder of the same size, and the decoder is always untrained in them.
 
     Args:
         keyboard: in onnxruntime.
         runtimes: which others, of ``RUNTIMES``.
         checkpoint: of its encoder.
-        decoder_checkpoint: of its decoder.
     """
     torch.set_num_threads(1)
     config = EncoderConfig.from_dict(keyboard.encoder.weights.card["config"])
     encoder = load_encoder(checkpoint)[0] if checkpoint else Encoder(config).eval()
-    decoder, bound = _decoder(keyboard, decoder_checkpoint)
-    keyboard = _keyboard(keyboard, None, bound)
-    found = Contenders(keyboards={"onnxruntime": keyboard})
-    for name, network in (("encoder", encoder), ("decoder", decoder)):
-        found.parameters[name] = sum(parameter.numel() for parameter in network.parameters())
-    found.megabytes["encoder.onnx"] = len(keyboard.encoder.weights.data) / 1e6
-    found.megabytes["decoder.onnx"] = len(bound.weights.data) / 1e6
+    decoder, bound = _decoder(keyboard)
+    keyboard = keyboard.replace(decoder=bound)
+    contenders = Contenders(keyboards={"onnxruntime": keyboard})
+    for name, network, runtime in (("encoder", encoder, keyboard.encoder), ("decoder", decoder, bound)):
+        contenders.parameters[name] = sum(parameter.numel() for parameter in network.parameters())
+        contenders.megabytes[f"{name}.onnx"] = len(runtime.weights.data) / 1e6
     for name in runtimes:
         try:
-            forwards = _forwards(name, encoder, decoder, bound.frames, found.megabytes)
-            made = _keyboard(keyboard, *forwards)
-            made.decode([(0.2, 0.2, 0), (0.5, 0.5, 200), (0.8, 0.2, 400)])  # compiles where there is something to
-        except (GlissandoError, RuntimeError, OSError) as error:  # torch.compile without a compiler, for one
-            found.skipped[name] = str(error).splitlines()[0]
+            encode, decode = _forwards(name, encoder, decoder, bound.frames, contenders.megabytes)
+            other = keyboard.replace(encoder=in_place_of(keyboard.encoder, encode), decoder=in_place_of(bound, decode))
+            other.decode(A_SWIPE)  # compiles if there is something to compile
+        except (GlissandoError, RuntimeError, OSError) as error:  # for example torch.compile without a compiler
+            contenders.skipped[name] = str(error).splitlines()[0]
         else:
-            found.keyboards[name] = made
-    return found
+            contenders.keyboards[name] = other
+    return contenders
 
 
 def _forwards(
@@ -96,30 +89,18 @@ def _forwards(
         return Program(files["encoder"].read_bytes()), Program(files["decoder"].read_bytes())
 
 
-def _keyboard(keyboard: Keyboard, encode: Forward | None, decode: Forward | DecoderRuntime) -> Keyboard:
-    """The keyboard with other networks."""
-    encoder = in_place_of(keyboard.encoder, encode) if encode else keyboard.encoder
-    decoder = decode
-    if not isinstance(decoder, DecoderRuntime):
-        assert keyboard.decoder is not None
-        decoder = in_place_of(keyboard.decoder, decoder)
-    return keyboard.replace(encoder=encoder, decoder=decoder)
-
-
-def _decoder(keyboard: Keyboard, checkpoint: Path | None) -> tuple[Decoder, DecoderRuntime]:
-    """The keyboard's decoder in torch and in onnxruntime, or an untrained one."""
-    if checkpoint:
-        decoder = load_decoder(checkpoint)[0]
-    elif keyboard.decoder is not None and "config" in keyboard.decoder.weights.card:
-        decoder = Decoder(DecoderConfig.from_dict(keyboard.decoder.weights.card["config"])).eval()
+def _decoder(keyboard: Keyboard) -> tuple[Decoder, DecoderRuntime]:
+    """An untrained decoder of the size of the keyboard's, in torch and in onnxruntime (there the keyboard's own)."""
+    if keyboard.decoder is not None and "config" in keyboard.decoder.weights.card:
+        config = DecoderConfig.from_dict(keyboard.decoder.weights.card["config"])
     else:
         resolution = keyboard.encoder.weights.card["config"].get("resolution", 8)
-        decoder = Decoder(DecoderConfig(keys=len(keyboard.layout.keys), coefficients=resolution**2)).eval()
+        config = DecoderConfig(keys=len(keyboard.layout.keys), coefficients=resolution**2)
+    decoder = Decoder(config).eval()
     if keyboard.decoder is not None:
         return decoder, keyboard.decoder
-    card: dict[str, Any] = {"layout": keyboard.layout.to_dict()}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "decoder.onnx"
         export_decoder(decoder, path, keyboard.encoder.frames)
-        write_card(path, card)
+        write_card(path, {"layout": keyboard.layout.to_dict()})
         return decoder, DecoderRuntime(load_weights(path))
