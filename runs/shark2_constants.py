@@ -31,7 +31,8 @@ if __name__ == "__main__":
     print("| constants | location weight | frequency weight | val, half tuned on | val, other half | JCUKEN | direct |")
     print("|---|---|---|---|---|---|---|")
     for title, constants in (("packaged", packaged), ("tuned on half of val", replace(packaged, **search.best))):
-        shares = [part.accuracy(as_scoring(constants))["top1"] for part in (tuned, others, beams["ru"], beams["direct"])]
+        sets = (tuned, others, beams["ru"], beams["direct"])
+        shares = [part.accuracy(as_scoring(constants))["top1"] for part in sets]
         weights = f"{constants.location_weight:.2f} | {constants.frequency_weight:.4f}"
         print(f"| {title} | {weights} | " + " | ".join(f"{share:.2f}" for share in shares) + " |", flush=True)
     fixed = {name: value for name, value in packaged.to_dict().items() if name not in SHARK2_SPACE}

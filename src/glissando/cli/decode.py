@@ -116,7 +116,8 @@ def evaluate(
         check_picture(reliability)
     options = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
-        weights=weights, decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
+        weights=weights, decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance,
+        beam=beam, limit=limit,
     )  # fmt: skip
     with bar("decoding") as progress:
         result = run(files, options, progress)

@@ -162,12 +162,21 @@ def _columns(beams: StoredBeams, scoring: Scoring, names: Sequence[str]) -> np.n
 def _newton(parts: Sequence[_Choices], weights: np.ndarray) -> np.ndarray:
     """The weights of least cost, every part counting the same. Shape: [C] -> [C]."""
     spread = np.mean([part.values.std(axis=0) for part in parts], axis=0) + 1e-9
+
+    def cost(weights: np.ndarray) -> float:
+        penalty = RIDGE / 2 * np.sum((weights * spread) ** 2)
+        return float(np.mean([part.cost(weights) for part in parts]) + penalty)
+
+    before = cost(weights)
     for _ in range(STEPS):
         slopes = [part.slope(weights) for part in parts]
         gradient = np.mean([slope[0] for slope in slopes], axis=0) + RIDGE * weights * spread**2
         curvature = np.mean([slope[1] for slope in slopes], axis=0) + RIDGE * np.diag(spread**2)
         step = np.linalg.solve(curvature, gradient)
-        weights = weights - step
+        # Far from the optimum a whole step can go uphill; so small a step is as good as none.
+        while (after := cost(weights - step)) > before + 1e-12 and np.abs(step * spread).max() > 1e-6:
+            step = step / 2
+        weights, before = weights - step, after
         if np.abs(step * spread).max() < 1e-6:
             break
     return weights

@@ -10,7 +10,7 @@ pytest.importorskip("onnxscript")
 from networks import small_encoder  # noqa: E402
 
 import glissando  # noqa: E402
-from glissando.export.contenders import line_up  # noqa: E402
+from glissando.cli.runtimes import line_up  # noqa: E402
 from glissando.export.onnx import export_encoder  # noqa: E402
 from glissando.model.checkpoint import save_encoder  # noqa: E402
 from glissando.synth import swipe  # noqa: E402
@@ -48,17 +48,11 @@ def test_with_the_checkpoint_torch_decodes_as_onnxruntime_does(keyboard, folder)
     assert 1.1 < lined.megabytes["decoder.onnx"] < 1.3
 
 
-def test_without_a_checkpoint_the_network_has_the_same_shape(keyboard):
-    lined = line_up(keyboard, ["torch"])
-    assert lined.parameters["encoder"] == sum(
-        parameter.numel() for parameter in small_encoder(dilations=(1,)).parameters()
-    )
-
-
-def test_a_runtime_that_is_missing_is_skipped_with_its_reason(keyboard, monkeypatch):
+def test_without_a_checkpoint_the_network_has_the_same_size_and_a_missing_runtime_a_reason(keyboard, monkeypatch):
     monkeypatch.setitem(sys.modules, "executorch", None)
     for name in [name for name in sys.modules if name.startswith("executorch.")]:
         monkeypatch.delitem(sys.modules, name)
     lined = line_up(keyboard, ["executorch"])
+    assert lined.parameters["encoder"] == sum(p.numel() for p in small_encoder(dilations=(1,)).parameters())
     assert list(lined.keyboards) == ["onnxruntime"]
     assert "pip install 'glissando[executorch]'" in lined.skipped["executorch"]
