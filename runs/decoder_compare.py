@@ -19,13 +19,12 @@ from pathlib import Path
 
 import numpy as np
 from scoring import ASSETS, PRUNING, calibration_error
-from sets import arguments, half_of_the_people, tops, word_list
+from sets import arguments, half_of_the_people, mcnemar, tops, word_list
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.evaluation.beams import TuningSet
 from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets
 from glissando.evaluation.fit import cross_entropy, fit_scoring
-from glissando.evaluation.metrics import mcnemar
 from glissando.scoring import Scoring
 from glissando.train.holdout import held_out
 from glissando.weights import load_weights

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binomtest
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
@@ -73,6 +74,20 @@ def half_of_the_people(swipes: list[Swipe], seed: int = 0) -> np.ndarray:
     np.random.default_rng(seed).shuffle(order)
     chosen = set(order[: len(order) // 2])
     return np.array([owner in chosen for owner in owners])
+
+
+class McNemar(NamedTuple):
+    """Two methods compared on the same swipes: those that only the second or only the first reads right."""
+
+    gained: int
+    lost: int
+    p: float  # two-sided exact p-value of the hypothesis that neither method is better
+
+
+def mcnemar(first: np.ndarray, second: np.ndarray) -> McNemar:
+    """McNemar's exact test. Shape: [n], [n] bool, whether each swipe was read right."""
+    gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
+    return McNemar(gained, lost, float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0)
 
 
 def tops(ranks: np.ndarray) -> str:

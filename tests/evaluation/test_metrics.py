@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from glissando.evaluation.metrics import Bin, Outcome, calibration_error, mcnemar, reliability, summarise
+from glissando.evaluation.metrics import Bin, Outcome, calibration_error, reliability, summarise
 
 
 def test_ranks_by_hand():
@@ -32,24 +32,6 @@ def test_word_level_counts_only_words_with_five_swipes():
 def test_a_rank_beyond_five_earns_no_precision():
     late = Outcome("the", ("a", "b", "c", "d", "e", "the"))
     assert summarise([late] * 5).map5 == 0
-
-
-def test_mcnemar_by_hand():
-    # Six swipes differ, five of them gained: P(at most 1 of 6 or at least 5 of 6) = 2 (1 + 6) / 64.
-    first = [True, False, False, False, False, False, True, False]
-    second = [False, True, True, True, True, True, True, False]
-    test = mcnemar(first, second)
-    assert (test.gained, test.lost, test.p) == (5, 1, 14 / 64)
-    assert mcnemar(second, first).p == test.p
-    assert mcnemar(first, first).p == mcnemar([True, False], [False, True]).p == 1.0
-
-
-def test_mcnemar_like_scipy_on_many():
-    stats = pytest.importorskip("scipy.stats")
-    rng = np.random.default_rng(0)
-    test = mcnemar(rng.random(9000) < 0.4, rng.random(9000) < 0.42)
-    assert test.gained + test.lost > 3000
-    assert test.p == pytest.approx(stats.binomtest(test.gained, test.gained + test.lost).pvalue, rel=1e-9)
 
 
 def test_bins_hold_probabilities_beside_the_share_that_is_right():

@@ -6,10 +6,9 @@ import pytest
 from command import lines, row
 
 from glissando.corpus.layouts import LayoutShelf
-from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError, GlissandoError, ScoringError
 from glissando.evaluation.evaluate import EvaluationOptions
-from glissando.evaluation.tune import TuningCorpus, TuningFile, TuningOptions, _identify, read_corpus
+from glissando.evaluation.tune import LabelledSwipes, TuningCorpus, TuningFile, TuningOptions, _identify, read_corpus
 from glissando.gesture import Gesture
 from glissando.layout import load_layout
 from glissando.lexicon import Lexicon
@@ -34,7 +33,7 @@ def test_a_corpus_is_read_by_layout(tmp_path):
     file = tmp_path / "mine.jsonl"
     file.write_bytes(lines([row("to")] * 60 + [row("too", "dvorak")] * 40))
     corpus = read_corpus(TuningFile(file), LayoutShelf(), replace(SHARK2, lexicon={"to": 9.0, "too": 8.0}))
-    assert [(board.layout.name, len(swipes)) for board, swipes in corpus.parts] == [("qwerty", 60), ("dvorak", 40)]
+    assert [(part.board.layout.name, len(part.words)) for part in corpus.parts] == [("qwerty", 60), ("dvorak", 40)]
     with pytest.raises(CorpusError, match=r"mine.jsonl: tuning needs at least 100 usable swipes, got 99"):
         read_corpus(TuningFile(file), LayoutShelf(), replace(SHARK2, lexicon={"to": 9.0}, limit=99))
 
@@ -49,13 +48,14 @@ def test_options_name_what_there_is():
 
 
 def swipe(word="to", x=0.45):
-    gesture = Gesture(np.array([x, 0.85]), np.array([0.1, 0.1]), np.array([0, 300]))
-    return Swipe(word=word, gesture=gesture, layout="qwerty")
+    return word, Gesture(np.array([x, 0.85]), np.array([0.1, 0.1]), np.array([0, 300]))
 
 
 def identity(swipes=(), words=("to", "too"), bytes_=(9, 8), options=SHARK2):
     lexicon = Lexicon("tiny", "", tuple(words), np.array(bytes_, dtype=np.uint8))
-    corpus = TuningCorpus("mine.jsonl", ((Shark2(load_layout("qwerty"), lexicon), list(swipes)),))
+    meant, gestures = ([one[i] for one in swipes] for i in (0, 1))
+    part = LabelledSwipes(Shark2(load_layout("qwerty"), lexicon), gestures, meant)
+    corpus = TuningCorpus("mine.jsonl", (part,))
     return _identify([corpus], options)
 
 

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,31 +124,6 @@ def rank_accuracy(ranks: np.ndarray, targets: np.ndarray, first: np.ndarray) -> 
     map5 = _mean_percent(precision[words] / count[words])
     f1 = _mean_percent(2 * right[words] / (count[words] + predicted[words]))
     return {"top1": top1, "top3": top3, "map5": map5, "macro_f1_5": f1, "tt1mm5": (top1 + top3 + map5 + f1) / 4}
-
-
-@dataclass(frozen=True)
-class McNemar:
-    """Two methods compared on the same swipes.
-
-    Attributes:
-        gained: swipes that only the second method reads right.
-        lost: swipes that only the first method reads right.
-        p: two-sided exact p-value of the hypothesis that neither method is better.
-    """
-
-    gained: int
-    lost: int
-    p: float
-
-
-def mcnemar(first: Sequence[bool] | np.ndarray, second: Sequence[bool] | np.ndarray) -> McNemar:
-    """McNemar's exact test. Shape: [n], [n], whether each swipe was read right."""
-    one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    gained, lost = int((other & ~one).sum()), int((one & ~other).sum())
-    differing = gained + lost
-    tail = sum(math.comb(differing, k) for k in range(min(gained, lost) + 1))
-    # Integers until the last step: 2 ** differing alone overflows a float.
-    return McNemar(gained, lost, min(1.0, float(Fraction(2 * tail, 2**differing))))
 
 
 class Bin(NamedTuple):

@@ -28,8 +28,7 @@ STARTUP = 50  # random trials before the estimator begins
 
 STORAGES = "sqlite:///FILE, journal:///FILE or postgresql://USER@HOST/DATABASE (four slashes for an absolute path)"
 SQLITE_WAIT = 60  # seconds for another worker's write
-ATTEMPTS = 5  # workers that start together create the tables of one database together; one of them wins
-CREATED_BY_ANOTHER = ("already exists", "unique", "duplicate", "database is locked")  # what the others are told
+RETRY = 1.0  # seconds for another worker to create the tables
 
 Progress = Callable[[int, int], None]
 Objective = Callable[[dict[str, float]], float]
@@ -126,8 +125,7 @@ class StudyResult:
     objective: Objective = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(NamedTuple):
     """The ranges to search and the number of trials to reach, given the trials so far."""
 
     space: dict[str, Range]
@@ -174,11 +172,8 @@ def maximise(
         worker = _join(study) if resumed < now.goal else 0
         if worker == 0 and not history and all(start[name] in end for name, end in now.space.items()):
             first = {name: start[name] for name in now.space}
-            study.add_trial(
-                load_optuna().create_trial(
-                    params=first, distributions=_distributions(now.space), value=objective(first)
-                )
-            )
+            ends, value = _distributions(now.space), objective(first)
+            study.add_trial(load_optuna().create_trial(params=first, distributions=ends, value=value))
             history = _history(study)
         while len(history) < now.goal:
             _optimise(study, objective, now, (plan.seed, worker, len(now.widened)), progress)
@@ -286,19 +281,15 @@ def open_storage(url: str) -> Any:
 
 
 def _open_database(url: str, connect: dict[str, Any]) -> Any:
-    """An SQL storage. A worker that loses the race to create the tables tries again."""
+    """An SQL storage. Workers that start together create its tables together: all but one fail, and try again."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    optuna = load_optuna()
-    for attempt in range(ATTEMPTS):
-        try:
-            return optuna.storages.RDBStorage(url, engine_kwargs={"connect_args": connect, "pool_pre_ping": True})
-        except (SQLAlchemyError, optuna.exceptions.OptunaError) as error:
-            reason = f"{error} {error.__cause__}".lower()
-            if attempt + 1 == ATTEMPTS or not any(sign in reason for sign in CREATED_BY_ANOTHER):
-                raise
-            time.sleep(0.2 * (attempt + 1))
-    raise AssertionError("the last attempt returns or raises")
+    storage, options = load_optuna().storages.RDBStorage, {"connect_args": connect, "pool_pre_ping": True}
+    try:
+        return storage(url, engine_kwargs=options)
+    except SQLAlchemyError:
+        time.sleep(RETRY)
+        return storage(url, engine_kwargs=options)
 
 
 @contextmanager

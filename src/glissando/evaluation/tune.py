@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from glissando.evaluation.study import Plan, Progress, Space, StudyResult
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.scoring import Scoring
-from glissando.shark2 import Shark2, Shark2Constants
+from glissando.shark2 import Shark2Constants
 
 PROTOCOLS = ("fit", "report")
 STAGES = ("pruning", "scoring", "all")
@@ -51,7 +51,6 @@ PRUNING_TRIALS, SCORING_TRIALS = 50, 3000  # the report's
 MIN_SWIPES = 100  # fewer say little about five constants
 
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
-Board = TypeVar("Board", Keyboard, Shark2)
 
 
 @dataclass(frozen=True)
@@ -106,27 +105,35 @@ class TuningFile:
         return cls(Path(file), lexicon)
 
 
+class LabelledSwipes(NamedTuple):
+    """Swipes on one layout: what decodes them (a Keyboard or a Shark2), and the words meant."""
+
+    board: Any
+    gestures: list[Gesture]
+    words: list[str]
+
+
 @dataclass(frozen=True, eq=False)
 class TuningCorpus:
-    """The usable swipes of one corpus, for each layout with the keyboard that decodes them."""
+    """The usable swipes of one corpus, by layout."""
 
     name: str
-    parts: tuple[tuple[Keyboard | Shark2, list[Swipe]], ...]
+    parts: tuple[LabelledSwipes, ...]
 
     def describe(self) -> dict[str, Any]:
         """Name, size and a hash of all that tuning sees of it: words, layouts and swipes."""
         digest = hashlib.sha256()
-        for board, swipes in self.parts:
+        for board, gestures, words in self.parts:
             digest.update(board.lexicon.frequencies.tobytes())
             digest.update("\n".join(board.lexicon.words).encode())
             digest.update(json.dumps(board.layout.to_dict(), sort_keys=True).encode())
-            for swipe in swipes:
-                digest.update(swipe.word.encode())
-                digest.update(np.concatenate([swipe.gesture.x, swipe.gesture.y, swipe.gesture.t]).tobytes())
+            for gesture, word in zip(gestures, words, strict=True):
+                digest.update(word.encode())
+                digest.update(np.concatenate([gesture.x, gesture.y, gesture.t]).tobytes())
         return {
             "file": self.name,
-            "lexicon": ", ".join(sorted({board.lexicon.name for board, _ in self.parts})),
-            "swipes": sum(len(swipes) for _, swipes in self.parts),
+            "lexicon": ", ".join(sorted({part.board.lexicon.name for part in self.parts})),
+            "swipes": sum(len(part.words) for part in self.parts),
             "sha256": digest.hexdigest()[:16],
         }
 
@@ -154,10 +161,11 @@ def read_corpus(file: TuningFile, shelf: LayoutShelf, evaluation: EvaluationOpti
     count = sum(len(swipes) for swipes in by_layout.values())
     if count < MIN_SWIPES:
         raise CorpusError(f"{file.path.name}: tuning needs at least {MIN_SWIPES} usable swipes, got {count}")
-    parts = [
-        (keyboard_for(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)[0], swipes)
-        for name, swipes in by_layout.items()
-    ]
+    parts = []
+    for name, swipes in by_layout.items():
+        words = [swipe.word for swipe in swipes]
+        board, _ = keyboard_for(with_aspect(shelf[name], swipes), words, options)
+        parts.append(LabelledSwipes(board, [swipe.gesture for swipe in swipes], words))
     return TuningCorpus(file.path.name, tuple(parts))
 
 
@@ -194,7 +202,7 @@ class _Session:
         """Tune the pruning, then the scoring on the beams."""
         options = self.options
         with self.bar("encoding"):
-            sets = [[TuningSet.encode(*part) for part in self._parts(corpus, Keyboard)] for corpus in self.corpora]
+            sets = [[TuningSet.encode(*part) for part in corpus.parts] for corpus in self.corpora]
         before = scoring = sets[0][0].keyboard.scoring
         measured = scoring.geometric or bool({"location_weight", "shape_weight"} & set(options.chosen))
         searches = {}
@@ -222,10 +230,8 @@ class _Session:
     def tune_shark2(self, command: str) -> Tuning:
         """Tune SHARK2's location and frequency weight by tt1mm5, as the report does, on matches that are made once."""
         with self.bar("matching"):
-            beams = [
-                join_beams([store_matches(*part) for part in self._parts(corpus, Shark2)]) for corpus in self.corpora
-            ]
-        before = self._parts(self.corpora[0], Shark2)[0][0].constants
+            beams = [join_beams([store_matches(*part) for part in corpus.parts]) for corpus in self.corpora]
+        before: Shark2Constants = self.corpora[0].parts[0].board.constants
         plan = self._plan("shark2", SHARK2_SPACE, self.options.trials_scoring, _outside(before, SHARK2_SPACE))
         with self.bar("scoring") as progress:
             search = search_shark2(beams, before, plan, progress)
@@ -234,14 +240,6 @@ class _Session:
             "before": self._measure(beams, as_scoring(before)), "after": self._measure(beams, as_scoring(after)),
         }  # fmt: skip
         return self._result({"shark2": after.to_dict()}, {"scoring": search}, metrics, command)
-
-    def _parts(self, corpus: TuningCorpus, kind: type[Board]) -> list[tuple[Board, list[Gesture], list[str]]]:
-        """For each layout of a corpus: keyboard, gestures and words."""
-        return [
-            (board, [swipe.gesture for swipe in swipes], [swipe.word for swipe in swipes])
-            for board, swipes in corpus.parts
-            if isinstance(board, kind)
-        ]
 
     def _plan(self, stage: str, space: Space, trials: int, fixed: dict[str, float]) -> Plan:
         """A search whose study is named by all that its values depend on, so that another corpus cannot join it."""
@@ -291,7 +289,7 @@ class _Session:
 
 def _identify(corpora: Sequence[TuningCorpus], evaluation: EvaluationOptions) -> dict[str, Any]:
     """Everything that two workers must have in common before they may share a study."""
-    board = corpora[0].parts[0][0]
+    board = corpora[0].parts[0].board
     weights = None
     if isinstance(board, Keyboard):
         files = [board.encoder.weights, *([board.decoder.weights] if board.decoder else [])]
