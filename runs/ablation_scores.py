@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from generator import synthesize
 from scoring import PRUNING
-from sets import SETS, decoder_for, word_list
+from sets import SETS, keyboard_and_swipes, word_list
 
 from glissando.corpus.layouts import LayoutShelf
-from glissando.evaluation.evaluate import EvaluationOptions, make_decoder
+from glissando.evaluation.beams import TuningSet, typed_targets
+from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for
 from glissando.evaluation.fit import fit_scoring
-from glissando.evaluation.tune import TuningSet, check_known
 from glissando.gesture import FRAME_MS, Gesture, resample_batch
 from glissando.keyboard import Keyboard, Readings
 from glissando.layout import Layout
@@ -61,9 +61,7 @@ class Part:
 
     @classmethod
     def of(cls, keyboard: Keyboard, gestures: list[Gesture], words: list[str], owners: list[Hashable]) -> "Part":
-        letters = frozenset(keyboard.layout.letters)
-        targets = tuple("".join(typed_letters(word, letters)) for word in words)
-        check_known(targets, keyboard.lexicon, letters)
+        targets = typed_targets(words, keyboard.layout, keyboard.lexicon)
         return cls(keyboard, tuple(gestures), torch.from_numpy(resample_batch(gestures)), targets, owners)
 
     @property
@@ -87,7 +85,7 @@ def prepare(data: Path) -> dict[str, Part]:
     """The three sets of real swipes and the three that are made up."""
     parts, words = {}, []
     for name in SETS:
-        keyboard, swipes = decoder_for(data, name)
+        keyboard, swipes = keyboard_and_swipes(data, name)
         meant = [swipe.word for swipe in swipes]
         owners: list[Hashable] = [swipe.session or swipe.word for swipe in swipes]
         parts[name] = Part.of(keyboard, [swipe.gesture for swipe in swipes], meant, owners)
@@ -97,7 +95,7 @@ def prepare(data: Path) -> dict[str, Part]:
     shelf = LayoutShelf(data / "layouts")
     options = EvaluationOptions(lexicon=word_list(data, "val"), add_targets=True)
     for name in SYNTHETIC:
-        keyboard, _ = make_decoder(shelf[name], chosen, options)
+        keyboard, _ = keyboard_for(shelf[name], chosen, options)
         parts[name] = Part.of(keyboard, make_up(chosen, shelf[name]), chosen, list(range(SWIPES)))
     return parts
 

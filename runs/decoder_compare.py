@@ -19,13 +19,12 @@ from pathlib import Path
 
 import numpy as np
 from scoring import ASSETS, PRUNING, calibration_error
-from sets import arguments, half_of_the_people, tops, word_list
+from sets import arguments, half_of_the_people, mcnemar, tops, word_list
 
 from glissando.corpus.layouts import LayoutShelf
-from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets
+from glissando.evaluation.beams import TuningSet
+from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets
 from glissando.evaluation.fit import cross_entropy, fit_scoring
-from glissando.evaluation.metrics import mcnemar
-from glissando.evaluation.tune import TuningSet
 from glissando.scoring import Scoring
 from glissando.train.sampling import held_out
 from glissando.weights import load_weights
@@ -36,7 +35,7 @@ SHARES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of the decoder
 def encode(data: Path, swipes: list, options: EvaluationOptions) -> TuningSet:
     """Swipes, all on the first one's layout, through the networks."""
     words = [swipe.word for swipe in swipes]
-    decoder, _ = make_decoder(LayoutShelf(data / "layouts")[swipes[0].layout], words, options)
+    decoder, _ = keyboard_for(LayoutShelf(data / "layouts")[swipes[0].layout], words, options)
     return TuningSet.encode(decoder, [swipe.gesture for swipe in swipes], words)  # type: ignore[arg-type]
 
 

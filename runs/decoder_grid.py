@@ -78,12 +78,11 @@ def rows(out: Path) -> Iterator[tuple[str, int, Path]]:
 def judge(options: argparse.Namespace) -> None:
     """Print the table of the decoders that are there, each in the product's form, and draw their curves."""
     from decoder_compare import encode, fit
-    from sets import tops, word_list
+    from sets import mcnemar, tops, word_list
 
     from glissando.cli.export import onnx
     from glissando.corpus.layouts import LayoutShelf
     from glissando.evaluation.evaluate import EvaluationOptions, read_targets
-    from glissando.evaluation.metrics import mcnemar
 
     base = EvaluationOptions(
         method="encoder", lexicon=word_list(options.data, "val"), add_targets=True, max_key_distance=2.0

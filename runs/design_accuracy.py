@@ -16,8 +16,8 @@ from ablation_scores import SEED, make_up
 from sets import arguments, interval, tops, word_list
 
 from glissando.corpus.layouts import LayoutShelf
-from glissando.evaluation.evaluate import EvaluationOptions, make_decoder, read_targets
-from glissando.evaluation.tune import TuningSet
+from glissando.evaluation.beams import TuningSet
+from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets
 from glissando.layout import load_layout
 
 
@@ -34,7 +34,7 @@ def main(options: argparse.Namespace) -> None:
     first: np.ndarray | None = None
     for name in options.layouts:
         layout = load_layout(name)
-        decoder, _ = make_decoder(layout, words, reading)
+        decoder, _ = keyboard_for(layout, words, reading)
         beams = TuningSet.encode(decoder, make_up(words, layout), words).beams(decoder.scoring, measured=True)
         ranks, _ = beams.ranks(decoder.scoring)
         right = (ranks == 1).astype(float)

@@ -17,7 +17,7 @@ from scipy.stats import rankdata, spearmanr
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.ctc import word_costs
-from glissando.evaluation.evaluate import EvaluationOptions, decode_swipes, make_decoder, read_targets, with_aspect
+from glissando.evaluation.evaluate import EvaluationOptions, decode_swipes, keyboard_for, read_targets, with_aspect
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import LOG_RANGE
@@ -49,7 +49,7 @@ def main() -> None:
         shelf = LayoutShelf(options.layouts)
         swipes = list(read_targets(DATA / "swipes" / f"{corpus}.jsonl.gz", shelf, options))
         swipes = [one for one in swipes if one.layout == swipes[0].layout]
-        decoder, known = make_decoder(
+        decoder, known = keyboard_for(
             with_aspect(shelf[swipes[0].layout], swipes), [one.word for one in swipes], options
         )
         assert isinstance(decoder, Keyboard)

@@ -1,21 +1,21 @@
-"""The frequency weight that made-up swipes give to word lists nobody has tuned, beside what labels would give.
+"""The frequency weight by synthetic swipes for word lists that have not been tuned, beside the weight by labels.
 
     python runs/label_free.py [--data DIR] [--trials 400]
 
 Constants tuned on how_we_swipe_val with Android's English list are moved to other lists and layouts by
-evaluation/labelfree.py, which sees no swipe of theirs. "labels" is the weight fitted to the rows it is reported on.
-English with wordfreq's list is the test with enough swipes to tell; Russian is held out. Cost: five minutes.
+evaluation/labelfree.py, which sees none of their swipes. "labels" is the weight fitted to the rows it is reported on.
+English with wordfreq's list is the test with enough swipes; Russian is held out. Cost: five minutes.
 """
 
 from dataclasses import replace
 
 import numpy as np
 import wordfreq
-from sets import TITLES, arguments, encode, interval
+from sets import TITLES, arguments, encode, interval, pruning_of
 
-from glissando.evaluation.fit import fit_frequency_weight
+from glissando.evaluation.fit import SCORING_SPACE, fit_scoring, search_scoring
 from glissando.evaluation.labelfree import made_up_weight, word_usage
-from glissando.evaluation.tune import tune_scoring
+from glissando.evaluation.study import Plan
 from glissando.lexicon import Lexicon
 from glissando.scoring import Scoring, load_scoring
 
@@ -23,16 +23,16 @@ from glissando.scoring import Scoring, load_scoring
 def spread_counts(language: str) -> Lexicon:
     """wordfreq's words with bytes spread over 1 to 255, as those of a user's own counts are."""
     counted = wordfreq.get_frequency_dict(language, "best")
-    found = Lexicon.from_counts({word: counted[word] for word in Lexicon.from_language(language).words})
-    return replace(found, language=language)
+    lexicon = Lexicon.from_counts({word: counted[word] for word in Lexicon.from_language(language).words})
+    return replace(lexicon, language=language)
 
 
 def flat_bytes(language: str) -> Lexicon:
-    """wordfreq's words with 25.8 bytes a decade, where the package has 36.2: a list that says too little."""
+    """wordfreq's words with 25.8 bytes a decade, where the package has 36.2: a list with too small a spread."""
     counted = wordfreq.get_frequency_dict(language, "best")
-    found = Lexicon.from_language(language)
-    logs = np.log10([counted[word] for word in found.words])
-    return replace(found, frequencies=np.clip(np.rint(25.8 * (logs + 9)), 0, 255).astype(np.uint8))
+    lexicon = Lexicon.from_language(language)
+    logs = np.log10([counted[word] for word in lexicon.words])
+    return replace(lexicon, frequencies=np.clip(np.rint(25.8 * (logs + 9)), 0, 255).astype(np.uint8))
 
 
 LISTS = {
@@ -48,7 +48,7 @@ if __name__ == "__main__":
     parser.add_argument("--trials", type=int, default=400)
     chosen = parser.parse_args()
     packaged = load_scoring("en")
-    pruned = Scoring(**packaged.pruning)
+    pruned = Scoring(**pruning_of(packaged))
     others = ["wordfreq's", "wordfreq's, flat", "counts over 1-255"]
     rows = [(name, title) for name in ("val", "ru") for title in ("Android's", *others)]
     rows += [("direct", title) for title in others]
@@ -60,12 +60,14 @@ if __name__ == "__main__":
         part = encode(chosen.data, name, LISTS[title](language)).part
         beams = part.beams(pruned, measured=True)
         if not constants:
-            constants = {"equation 3": tune_scoring([beams], pruned, chosen.trials), "all terms": packaged}
+            search = search_scoring([beams], pruned, Plan(SCORING_SPACE, chosen.trials))
+            constants = {"equation 3": replace(pruned, **search.best), "all terms": packaged}
         for terms, scoring in constants.items():
-            part.keyboard.scoring = scoring
-            here = made_up_weight(part.keyboard, word_usage(part.keyboard.lexicon, language))
+            keyboard = part.keyboard.replace(scoring=scoring)
+            here = made_up_weight(keyboard, word_usage(keyboard.lexicon, language))
             ratio = here / references.setdefault(terms, here)
-            labels = fit_frequency_weight(beams, scoring) / scoring.frequency_weight
+            fitted = fit_scoring([beams], scoring, ["frequency_weight"])
+            labels = fitted.frequency_weight / scoring.frequency_weight
             ranks = [
                 beams.ranks(replace(scoring, frequency_weight=scoring.frequency_weight * times))[0] == 1
                 for times in (1.0, ratio, labels)

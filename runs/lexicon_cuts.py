@@ -22,8 +22,8 @@ if __name__ == "__main__":
         cells = {}
         for name, (corpus, language) in SETS.items():
             options = EvaluationOptions(lexicon=lexicons[language], layouts=data / "layouts", max_key_distance=2.0)
-            found = evaluate([data / "swipes" / f"{corpus}.jsonl.gz"], options).overall
-            cells[name] = f"{found.top1:.1f} ({found.oov:.1f} % missing)"
+            metrics = evaluate([data / "swipes" / f"{corpus}.jsonl.gz"], options).overall
+            cells[name] = f"{metrics.top1:.1f} ({metrics.oov:.1f} % missing)"
         counts = {language: f"{len(lexicon):,}" for language, lexicon in lexicons.items()}
         row = (f"{cut:.0e}", counts["en"], cells["val"], cells["direct"], counts["ru"], cells["ru"])
         print("| " + " | ".join(row) + " |", flush=True)

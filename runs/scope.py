@@ -11,13 +11,14 @@ swipes. Cost: four minutes on two cores.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
-from sets import SETS, TITLES, arguments, encode, half_of_the_people, interval
+from sets import SETS, TITLES, arguments, encode, half_of_the_people, interval, pruning_of
 
-from glissando.evaluation.fit import fit_scoring
-from glissando.evaluation.stored import StoredBeams
-from glissando.evaluation.tune import tune_scoring
+from glissando.evaluation.beams import StoredBeams
+from glissando.evaluation.fit import SCORING_SPACE, fit_scoring, search_scoring
+from glissando.evaluation.study import Plan
 from glissando.scoring import Scoring, load_scoring
 
 SCOPES = {"English": ("val",), "Russian": ("ru",), "English + Russian": ("val", "ru")}
@@ -46,15 +47,15 @@ def table(title: str, beams: dict[str, StoredBeams], halves: list[dict[str, np.n
     """A row per scope, and the Russian tune's gain."""
     columns = [f"{TITLES[name]}, {what}" for what in ("halves", "all rows") for name in beams]
     print(f"\n{title}, top-1\n\n| tuned on | " + " | ".join(columns) + " |\n|" + "---|" * (1 + len(columns)))
-    found = {}
+    shares = {}
     for name, scope in SCOPES.items():
-        found[name], times = untouched(beams, halves, scope, tune)
+        shares[name], times = untouched(beams, halves, scope, tune)
         whole = tune([beams[part] for part in scope])
-        cells = [100 * found[name][part][times[part] > 0].mean() for part in beams]
+        cells = [100 * shares[name][part][times[part] > 0].mean() for part in beams]
         cells += [100 * hits(part, whole).mean() for part in beams.values()]
         print(f"| {name} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |", flush=True)
     seen = times["ru"] > 0
-    gain = (found["Russian"]["ru"] - found["English"]["ru"])[seen]
+    gain = (shares["Russian"]["ru"] - shares["English"]["ru"])[seen]
     print(f"\nRussian tune over English tune, JCUKEN unseen, {len(gain)} swipes: {interval(gain)}", flush=True)
 
 
@@ -63,8 +64,8 @@ if __name__ == "__main__":
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--splits", type=int, default=10)
     chosen = parser.parse_args()
-    packaged = load_scoring("en")
-    pruned = Scoring(**packaged.pruning)
+    pruned = Scoring(**pruning_of(load_scoring("en")))
+    plan = Plan(SCORING_SPACE, chosen.trials)
     encoded = {name: encode(chosen.data, name) for name in SETS}
     stored = {name: part.beams(pruned, measured=True) for name, (part, _) in encoded.items()}
     nobody = np.zeros(len(stored["direct"].targets), dtype=bool)
@@ -72,5 +73,5 @@ if __name__ == "__main__":
         {**{name: half_of_the_people(encoded[name].swipes, seed) for name in ("val", "ru")}, "direct": nobody}
         for seed in range(chosen.splits)
     ]
-    table("Equation 3", stored, split, lambda parts: tune_scoring(parts, pruned, chosen.trials))
+    table("Equation 3", stored, split, lambda parts: replace(pruned, **search_scoring(parts, pruned, plan).best))
     table("All terms", stored, split, lambda parts: fit_scoring(parts, pruned))

@@ -4,21 +4,22 @@
 
 Prints the constants, what they reach on the rows they were fitted to and on two sets they were not, the expected
 calibration error, and the same for val when each half of its people is ranked by the other half's fit. --write puts
-them into the package, for English and as the general ones, with the weight that made-up swipes have on the same list
+them into the package, for English and as the general ones, with the weight that synthetic swipes have on the same list
 and layout (evaluation/labelfree.py). --picture draws the reliability. Cost: a minute on two cores.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from sets import SETS, TITLES, Encoded, arguments, encode, half_of_the_people, tops
 
-from glissando.evaluation import calibration
-from glissando.evaluation.figures import draw_reliability
-from glissando.evaluation.fit import fit_scoring
+from glissando.evaluation import metrics
+from glissando.evaluation.beams import StoredBeams
+from glissando.evaluation.fit import CONSTANTS, FLAT, fit_scoring
 from glissando.evaluation.labelfree import made_up_weight, word_usage
-from glissando.evaluation.stored import StoredBeams, best_shares
+from glissando.figures.tuning import draw_reliability
 from glissando.scoring import Scoring
 from glissando.weights import load_weights
 
@@ -30,20 +31,20 @@ ASSETS = Path(__file__).parents[1] / "src" / "glissando" / "assets" / "scoring"
 
 def calibration_error(beams: StoredBeams, scoring: Scoring) -> float:
     """Expected calibration error of the best candidate's probability, in percent."""
-    return calibration.calibration_error(calibration.reliability(*best_shares(beams, scoring)))
+    return metrics.calibration_error(metrics.reliability(*beams.best_shares(scoring)))
 
 
 def chance_error(beams: StoredBeams, scoring: Scoring, draws: int = 200) -> float:
-    """The error that so few swipes would show if every probability were right, in percent."""
-    said, _ = best_shares(beams, scoring)
+    """The error that this number of swipes would show if every probability were right, in percent."""
+    shares, _ = beams.best_shares(scoring)
     rng = np.random.default_rng(0)
-    made = (calibration.reliability(said, rng.uniform(size=len(said)) < said) for _ in range(draws))
-    return float(np.mean([calibration.calibration_error(bins) for bins in made]))
+    simulated = (metrics.reliability(shares, rng.uniform(size=len(shares)) < shares) for _ in range(draws))
+    return float(np.mean([metrics.calibration_error(bins) for bins in simulated]))
 
 
-def show(encoded: dict[str, Encoded], beams: dict[str, StoredBeams], geometric: bool) -> Scoring:
+def show(encoded: dict[str, Encoded], beams: dict[str, StoredBeams], constants: Sequence[str]) -> Scoring:
     """Fit constants and print how well they hold."""
-    scoring = fit_scoring([beams["val"]], PRUNING, geometric)
+    scoring = fit_scoring([beams["val"]], PRUNING, constants)
     scoring = Scoring(**{name: round(value, 5) for name, value in scoring.to_dict().items()})
     print(json.dumps(scoring.to_dict()))
     for name, part in beams.items():
@@ -51,7 +52,7 @@ def show(encoded: dict[str, Encoded], beams: dict[str, StoredBeams], geometric: 
         print(f"  {name}: {tops(part.ranks(scoring)[0])}, calibration error {error:.1f} %, by chance {chance:.1f}")
     first = half_of_the_people(encoded["val"].swipes)
     halves = [beams["val"].select(first), beams["val"].select(~first)]
-    fits = [fit_scoring([half], PRUNING, geometric) for half in halves]
+    fits = [fit_scoring([half], PRUNING, constants) for half in halves]
     ranks = np.concatenate([halves[0].ranks(fits[1])[0], halves[1].ranks(fits[0])[0]])
     error = np.mean([calibration_error(half, fit) for half, fit in zip(halves, fits[::-1], strict=True)])
     print(
@@ -63,8 +64,7 @@ def show(encoded: dict[str, Encoded], beams: dict[str, StoredBeams], geometric: 
 
 def write(encoded: Encoded, scoring: Scoring) -> None:
     """Put constants into the package."""
-    keyboard = encoded.part.keyboard
-    keyboard.scoring = scoring
+    keyboard = encoded.part.keyboard.replace(scoring=scoring)
     made_up = made_up_weight(keyboard, word_usage(keyboard.lexicon, "en"))
     source = (
         f"conditional logit on how_we_swipe_val ({len(encoded.swipes):,} swipes, "
@@ -90,10 +90,10 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     every = {name: encode(chosen.data, name) for name in SETS}
     stored = {name: part.beams(PRUNING, measured=True) for name, (part, _) in every.items()}
-    show(every, stored, geometric=False)
-    found = show(every, stored, geometric=True)
+    show(every, stored, FLAT)
+    fitted = show(every, stored, CONSTANTS)
     if chosen.picture:
-        curves = {TITLES[name]: calibration.reliability(*best_shares(part, found)) for name, part in stored.items()}
+        curves = {TITLES[name]: metrics.reliability(*part.best_shares(fitted)) for name, part in stored.items()}
         draw_reliability(curves, chosen.picture)
     if chosen.write:
-        write(every["val"], found)
+        write(every["val"], fitted)

@@ -1,4 +1,4 @@
-"""The three sets that the tables of tuning are made on, their halves, and how two rankings are compared."""
+"""The three sets that the tables of tuning are made on, their halves, and the comparison of two rankings."""
 
 import argparse
 import os
@@ -6,19 +6,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binomtest
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
-from glissando.evaluation.evaluate import Decoder, EvaluationOptions, Method, make_decoder, read_targets
-from glissando.evaluation.tune import TuningSet
+from glissando.evaluation.beams import TuningSet
+from glissando.evaluation.evaluate import EvaluationOptions, Method, keyboard_for, read_targets
+from glissando.keyboard import Keyboard
 from glissando.lexicon import Lexicon
+from glissando.scoring import Scoring
+from glissando.shark2 import Shark2
 
 SETS = {"val": ("how_we_swipe_val", "en"), "ru": ("yandex_jcuken_dev", "ru"), "direct": ("direct_touch_dev", "en")}
 TITLES = {"val": "val", "ru": "JCUKEN", "direct": "direct touch"}
 
 
 class Encoded(NamedTuple):
-    """A set's swipes, and what their words were searched with."""
+    """A set's swipes, before and after the networks have run."""
 
     part: TuningSet
     swipes: list[Swipe]
@@ -36,10 +40,10 @@ def word_list(data: Path, name: str) -> Path:
     return data / "wordlists" / f"{SETS[name][1]}_wordlist.combined.gz"
 
 
-def decoder_for(
+def keyboard_and_swipes(
     data: Path, name: str, lexicon: Path | Lexicon | str | None = None, method: Method = "encoder"
-) -> tuple[Decoder, list[Swipe]]:
-    """A set's swipes on the layout most of them were made on, and a decoder that knows their words."""
+) -> tuple[Keyboard | Shark2, list[Swipe]]:
+    """A set's swipes on the layout that most of them were made on, and a keyboard whose lexicon has their words."""
     options = EvaluationOptions(
         method=method, lexicon=lexicon or word_list(data, name), add_targets=True, max_key_distance=2.0
     )
@@ -48,13 +52,19 @@ def decoder_for(
     layouts = [swipe.layout for swipe in swipes]
     layout = max(set(layouts), key=layouts.count)
     swipes = [swipe for swipe in swipes if swipe.layout == layout]
-    return make_decoder(shelf[layout], [swipe.word for swipe in swipes], options)[0], swipes
+    return keyboard_for(shelf[layout], [swipe.word for swipe in swipes], options)[0], swipes
 
 
 def encode(data: Path, name: str, lexicon: Path | Lexicon | str | None = None) -> Encoded:
-    """A set, encoded; with Android's list unless told otherwise."""
-    decoder, swipes = decoder_for(data, name, lexicon)
-    return Encoded(TuningSet.encode(decoder, [s.gesture for s in swipes], [s.word for s in swipes]), swipes)
+    """Run the encoder over a set; by default with Android's list."""
+    keyboard, swipes = keyboard_and_swipes(data, name, lexicon)
+    assert isinstance(keyboard, Keyboard)
+    return Encoded(TuningSet.encode(keyboard, [s.gesture for s in swipes], [s.word for s in swipes]), swipes)
+
+
+def pruning_of(scoring: Scoring) -> dict[str, float]:
+    """The pruning constants alone."""
+    return {name: value for name, value in scoring.to_dict().items() if name.startswith("pruning_")}
 
 
 def half_of_the_people(swipes: list[Swipe], seed: int = 0) -> np.ndarray:
@@ -64,6 +74,20 @@ def half_of_the_people(swipes: list[Swipe], seed: int = 0) -> np.ndarray:
     np.random.default_rng(seed).shuffle(order)
     chosen = set(order[: len(order) // 2])
     return np.array([owner in chosen for owner in owners])
+
+
+class McNemar(NamedTuple):
+    """Two methods compared on the same swipes: those that only the second or only the first reads right."""
+
+    gained: int
+    lost: int
+    p: float  # two-sided exact p-value of the hypothesis that neither method is better
+
+
+def mcnemar(first: np.ndarray, second: np.ndarray) -> McNemar:
+    """McNemar's exact test. Shape: [n], [n] bool, whether each swipe was read right."""
+    gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
+    return McNemar(gained, lost, float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0)
 
 
 def tops(ranks: np.ndarray) -> str:

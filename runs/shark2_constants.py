@@ -9,12 +9,11 @@ minutes on two cores.
 
 from dataclasses import replace
 
-from sets import SETS, arguments, decoder_for, half_of_the_people
+from sets import SETS, arguments, half_of_the_people, keyboard_and_swipes
 
-from glissando.evaluation.matched import MatchedSet, as_scoring, match_corpus, search_shark2
-from glissando.evaluation.stored import tt1mm5
+from glissando.evaluation.beams import as_scoring, store_matches
+from glissando.evaluation.fit import SHARK2_SPACE, search_shark2
 from glissando.evaluation.study import Plan
-from glissando.evaluation.tune import BATCH, SHARK2_SPACE
 from glissando.shark2 import Shark2Constants
 
 if __name__ == "__main__":
@@ -23,17 +22,17 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     beams, swipes = {}, {}
     for name in SETS:
-        decoder, swipes[name] = decoder_for(chosen.data, name, method="shark2")
-        matched = MatchedSet.of(decoder, [s.gesture for s in swipes[name]], [s.word for s in swipes[name]])
-        beams[name] = match_corpus(name, [matched])
+        shark2, swipes[name] = keyboard_and_swipes(chosen.data, name, method="shark2")
+        beams[name] = store_matches(shark2, [s.gesture for s in swipes[name]], [s.word for s in swipes[name]])
     first = half_of_the_people(swipes["val"])
     tuned, others = beams["val"].select(first), beams["val"].select(~first)
     packaged = Shark2Constants()
-    found = search_shark2([tuned], packaged, Plan(SHARK2_SPACE, chosen.trials, batch=BATCH))
+    search = search_shark2([tuned], packaged, Plan(SHARK2_SPACE, chosen.trials))
     print("| constants | location weight | frequency weight | val, half tuned on | val, other half | JCUKEN | direct |")
     print("|---|---|---|---|---|---|---|")
-    for title, constants in (("packaged", packaged), ("tuned on half of val", replace(packaged, **found.best))):
-        shares = [tt1mm5(part, as_scoring(constants))["top1"] for part in (tuned, others, beams["ru"], beams["direct"])]
+    for title, constants in (("packaged", packaged), ("tuned on half of val", replace(packaged, **search.best))):
+        sets = (tuned, others, beams["ru"], beams["direct"])
+        shares = [part.accuracy(as_scoring(constants))["top1"] for part in sets]
         weights = f"{constants.location_weight:.2f} | {constants.frequency_weight:.4f}"
         print(f"| {title} | {weights} | " + " | ".join(f"{share:.2f}" for share in shares) + " |", flush=True)
     fixed = {name: value for name, value in packaged.to_dict().items() if name not in SHARK2_SPACE}

@@ -12,13 +12,12 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from sets import SETS, arguments, encode, half_of_the_people, tops
+from sets import SETS, arguments, encode, half_of_the_people, pruning_of, tops
 
 from glissando.beam import search
-from glissando.evaluation.fit import fit_scoring
-from glissando.evaluation.stored import tt1mm5
+from glissando.evaluation.beams import TuningSet
+from glissando.evaluation.fit import FLAT, choose_constants, fit_scoring, search_scoring
 from glissando.evaluation.study import Plan
-from glissando.evaluation.tune import BATCH, TuningSet, choose_constants, search_scoring
 from glissando.scoring import Scoring, load_scoring
 
 TERMS = {"length_exponent": "γ", "frequency_weight": "λ_f", "length_bonus": "β"}
@@ -27,23 +26,23 @@ WIDTHS = (10, 25, 50, 100, 200, 400)
 
 def scoring_terms(sets: dict[str, TuningSet], first: np.ndarray, trials: int) -> None:
     """A row per subset of equation 3's terms, and two beyond it."""
-    pruned = load_scoring("en")
-    bare = Scoring(0, 0, 0, **pruned.pruning)
+    pruning = pruning_of(load_scoring("en"))
+    bare = Scoring(0, 0, 0, **pruning)
     beams = {name: part.beams(bare, measured=True) for name, part in sets.items()}
     tuned, others = beams["val"].select(first), beams["val"].select(~first)
     print("| terms | val, the half tuned on | val, the other half | JCUKEN | direct touch |\n|---|---|---|---|---|")
 
     def row(name: str, scoring: Scoring) -> None:
-        shares = [tt1mm5(part, scoring)["top1"] for part in (tuned, others, beams["ru"], beams["direct"])]
+        shares = [part.accuracy(scoring)["top1"] for part in (tuned, others, beams["ru"], beams["direct"])]
         print(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + " |", flush=True)
 
     row("raw CTC", bare)
     for count in (1, 2, 3):
         for names in combinations(TERMS, count):
-            plan = Plan(choose_constants(names), trials, batch=BATCH)
+            plan = Plan(choose_constants(names), trials)
             row(", ".join(TERMS[name] for name in names), replace(bare, **search_scoring([tuned], bare, plan).best))
-    row("the report's English tune", Scoring(**bare.pruning))
-    row("γ, λ_f, β, floor (cross-entropy)", fit_scoring([tuned], bare, geometric=False))
+    row("the report's English tune", Scoring(**pruning))
+    row("γ, λ_f, β, floor (cross-entropy)", fit_scoring([tuned], bare, FLAT))
     row("γ, λ_f, β, floor, location, shape (cross-entropy)", fit_scoring([tuned], bare))
 
 
@@ -54,10 +53,10 @@ def beam_widths(sets: dict[str, TuningSet]) -> None:
     for width in WIDTHS:
         cells = []
         for part in sets.values():
-            part.keyboard.width = width
+            part = replace(part, keyboard=part.keyboard.replace(width=width))
             ranks, _ = part.beams(scoring, measured=True).ranks(scoring)
             cells.append(tops(ranks))
-        keyboard, spent = sets["val"].keyboard, []
+        keyboard, spent = sets["val"].keyboard.replace(width=width), []
         for log_probs in sets["val"].readings.log_probs[:300]:
             start = time.perf_counter()
             search(log_probs, keyboard.trie, keyboard.pruning)

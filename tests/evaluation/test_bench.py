@@ -1,12 +1,14 @@
-"""The bench: its rival reads what a hand can read, and its figures hang together. No test of time."""
+"""The bench: calls take turns, flashlight reads what a hand can read, figures hang together. No test of time."""
 
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import glissando
-from glissando.evaluation.bench import STEPS, Timing, benchmark
+from glissando.beam import search
+from glissando.evaluation.bench import STEPS, TURN, FlashlightSearch, Timing, benchmark, take_turns
 from glissando.gesture import Gesture
 from glissando.layout import load_layout
 from glissando.synth import swipe
@@ -14,18 +16,26 @@ from glissando.synth import swipe
 WORDS = {"abc": 1, "ab": 1, "a": 1, "b": 1, "c": 1, "cab": 1, "bb": 1}
 
 
-@pytest.fixture
-def keyboard(tiny_weights):
-    layout = glissando.Layout.from_rows("three", ["abc"])
-    return glissando.load(layout, lexicon=WORDS, weights=tiny_weights)
+@pytest.fixture(scope="module")
+def three():
+    """A keyboard of three letters."""
+    return glissando.load(glissando.Layout.from_rows("three", ["abc"]), lexicon=WORDS)
 
 
-@pytest.fixture(params=[False, True], ids=["sentences", "one word"])
-def rival(request, keyboard):
-    pytest.importorskip("flashlight.lib.text.decoder")
-    from glissando.evaluation.bench import FlashlightDecoder
+def test_calls_take_turns_and_the_warm_up_does_not_count(monkeypatch):
+    order, reports, clock = [], [], [0.0]
 
-    return FlashlightDecoder(keyboard, one_word=request.param)
+    def call(name, run):
+        order.append((name, run))
+        clock[0] += 0.002 if name == "b" or run < 3 else 0.001
+
+    monkeypatch.setattr(time, "thread_time", lambda: clock[0])
+    calls = {name: (lambda run, name=name: call(name, run)) for name in "ab"}
+    timings = take_turns(calls, warm_up=3, runs=TURN, progress=lambda done, total: reports.append((done, total)))
+    assert order[: 2 * TURN] == [(name, run) for name in "ab" for run in range(TURN)]
+    assert order[2 * TURN :] == [(name, run) for name in "ab" for run in range(TURN, TURN + 3)]
+    assert reports == [(TURN, TURN + 3), (TURN + 3, TURN + 3)]
+    assert timings == {"a": Timing(*[pytest.approx(1)] * 2), "b": Timing(*[pytest.approx(2)] * 2)}
 
 
 def frames(text, sure=0.94):
@@ -34,71 +44,45 @@ def frames(text, sure=0.94):
     return np.log(np.array([[sure if label == letter else rest for label in "abc-"] for letter in text]))
 
 
-@pytest.mark.parametrize(
-    ("text", "word"), [("aabbcc", "abc"), ("-a-b--", "ab"), ("cab", "cab"), ("b-b", "bb"), ("---c", "c"), ("bbb", "b")]
-)
-def test_flashlight_reads_clear_emissions(rival, text, word):
-    assert word in rival.decode(frames(text))
-
-
-def test_flashlight_returns_words_of_the_lexicon_only(rival):
+@pytest.mark.parametrize("one_word", [False, True])
+def test_flashlight_reads_clear_emissions(three, one_word):
+    pytest.importorskip("flashlight.lib.text.decoder")
+    rival = FlashlightSearch(three, one_word)
+    clear = {"aabbcc": "abc", "-a-b--": "ab", "cab": "cab", "b-b": "bb", "---c": "c", "bbb": "b"}
+    for text, word in clear.items():
+        assert word in rival.decode(frames(text))
     assert rival.decode(frames("acbacb")) <= set(WORDS)
 
 
-def test_confined_to_one_word_the_beam_holds_no_chains(keyboard):
-    """Sentences of one-letter words fill the results unless forbidden."""
+def test_restricted_to_one_word_flashlight_ends_as_our_search_does(three):
+    """Sentences of one-letter words fill the results unless forbidden; on this trie neither beam prunes."""
     pytest.importorskip("flashlight.lib.text.decoder")
-    from glissando.evaluation.bench import FlashlightDecoder
-
-    emissions = frames("a-b-c", sure=0.4)
-    free, confined = FlashlightDecoder(keyboard), FlashlightDecoder(keyboard, one_word=True)
-    assert free.decode(emissions) <= confined.decode(emissions)
-    assert confined.decode(emissions) == set(WORDS)
-
-
-def test_confined_it_finds_what_our_search_finds(keyboard):
-    """On a trie so small that neither beam prunes, both end with the same words."""
-    pytest.importorskip("flashlight.lib.text.decoder")
-    from glissando.beam import search
-    from glissando.evaluation.bench import FlashlightDecoder
-
+    free, restricted = FlashlightSearch(three), FlashlightSearch(three, one_word=True)
+    unclear = frames("a-b-c", sure=0.4)
+    assert free.decode(unclear) <= restricted.decode(unclear) == set(WORDS)
     rng = np.random.default_rng(0)
     for _ in range(5):
         emissions = np.log(rng.dirichlet(np.ones(4), 6)).astype(np.float32)
-        nodes = search(emissions, keyboard.trie, **keyboard._search_options).nodes
-        ours = {word for word in WORDS if keyboard.trie.find(word) in nodes}
-        assert FlashlightDecoder(keyboard, one_word=True).decode(emissions) == ours
+        nodes = search(emissions, three.trie, three.pruning).nodes
+        assert restricted.decode(emissions) == {word for word in WORDS if three.trie.find(word) in nodes}
 
 
-@pytest.mark.parametrize("count", [1, 30])
-def test_the_benchmark_hangs_together(tiny_weights, count):
-    layout = load_layout("qwerty")
-    words = ["hello", "world", "water"] * 10
-    keyboard = glissando.load(layout, lexicon=dict.fromkeys(words, 1), weights=tiny_weights, width=20)
-    calls = []
-    gestures = [swipe(word, layout) for word in words][:count]
-    result = benchmark(keyboard, gestures, words[:count], lambda done, total: calls.append((done, total)))
-    assert (result.swipes, result.spellings, result.beam) == (count, 3, 20)
+def test_the_benchmark_hangs_together():
+    layout, words = load_layout("qwerty"), ["hello", "world", "water"]
+    board = glissando.load(layout, lexicon=dict.fromkeys(words, 1), width=20)
+    result = benchmark(board, [swipe(word, layout) for word in words], words)
+    assert (result.swipes, result.spellings, result.beam) == (3, 3, 20)
     assert result.recall == 100  # a beam of 20 holds all three
-    assert calls == [(done, count) for done in range(1, count + 1)]
     for name in STEPS:
-        timing = getattr(result, name)
-        assert isinstance(timing, Timing)
-        assert 0 < timing.p50 <= timing.p95
+        assert 0 < getattr(result, name).p50 <= getattr(result, name).p95
     if result.flashlight is not None:
         assert result.speedup == pytest.approx(result.flashlight.p50 / result.search.p50)
         assert result.speedup_word == pytest.approx(result.flashlight_word.p50 / result.search.p50)
         assert 0 <= result.flashlight_recall <= result.flashlight_word_recall <= 100
-    assert result.to_dict()["search"] == {"p50": result.search.p50, "p95": result.search.p95}
 
 
-def test_without_flashlight_only_we_are_timed(keyboard, monkeypatch):
+def test_without_flashlight_only_we_are_timed(three, monkeypatch):
     monkeypatch.setitem(sys.modules, "flashlight.lib.text", None)
-    result = benchmark(keyboard, [Gesture([0.1, 0.5], [0.5, 0.5], [0, 90])], ["ab"])
-    assert result.flashlight is None
-    assert result.speedup is None
-    assert result.flashlight_recall is None
-
-
-def test_a_word_that_the_lexicon_lacks_is_not_found(keyboard):
-    assert benchmark(keyboard, [Gesture([0.1, 0.5], [0.5, 0.5], [0, 90])], ["ccc"]).recall == 0
+    result = benchmark(three, [Gesture([0.1, 0.5], [0.5, 0.5], [0, 90])], ["ccc"])
+    assert result.flashlight is result.speedup is result.flashlight_recall is None
+    assert result.recall == 0  # a word that the lexicon lacks

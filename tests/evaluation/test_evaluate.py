@@ -14,9 +14,8 @@ from glissando.evaluation.evaluate import (
     EvaluationOptions,
     decode_swipes,
     evaluate,
-    make_decoder,
+    keyboard_for,
     read_targets,
-    time_decoding,
     with_aspect,
 )
 from glissando.layout import load_layout
@@ -35,7 +34,9 @@ def file(tmp_path):
 
 
 def test_outcomes_come_in_the_order_read(file):
-    result = evaluate([file], SHARK2)
+    calls = []
+    result = evaluate([file], SHARK2, lambda done, total: calls.append((done, total)))
+    assert calls == [(3, 4), (4, 4)]
     assert [one.target for one in result.outcomes["qwerty"]] == ["hello", "zebra", "world"]
     assert [one.known for one in result.outcomes["qwerty"]] == [True, False, True]
     assert [one.rank for one in result.outcomes["qwerty"]] == [1, 0, 1]
@@ -44,18 +45,12 @@ def test_outcomes_come_in_the_order_read(file):
     assert set(json.loads(json.dumps(result.to_dict()))) == {"overall", "by_layout"}
 
 
-def test_progress_counts_over_layouts(file):
-    calls = []
-    evaluate([file], SHARK2, lambda done, total: calls.append((done, total)))
-    assert calls == [(3, 4), (4, 4)]
-
-
 def test_chunks_leave_nothing_out():
     swipes = [swipe_from_dict(row(word)) for word in ("hello", "world", "water")]
     many = (swipes * (CHUNK // 3 + 2))[: CHUNK + 1]
-    decoder, known = make_decoder(load_layout("qwerty"), [], SHARK2)
+    board, known = keyboard_for(load_layout("qwerty"), [], SHARK2)
     calls = []
-    outcomes = decode_swipes(decoder, many, known, 10, calls.append)
+    outcomes = decode_swipes(board, many, known, 10, calls.append)
     assert [one.target for one in outcomes] == [swipe.word for swipe in many]
     assert all(one.rank == 1 for one in outcomes)
     assert calls == [CHUNK, CHUNK + 1]
@@ -71,22 +66,22 @@ def test_one_path_is_one_answer(tmp_path):
 
 
 def test_only_targets_with_a_new_spelling_are_added():
-    decoder, known = make_decoder(load_layout("qwerty"), ["Hello", "zebra"], replace(SHARK2, add_targets=True))
-    assert set(decoder.lexicon.words) == {*WORDS, "zebra"}
+    board, known = keyboard_for(load_layout("qwerty"), ["Hello", "zebra"], replace(SHARK2, add_targets=True))
+    assert set(board.lexicon.words) == {*WORDS, "zebra"}
     assert "zebra" not in known
     assert {"hello", "its"} <= known
-    assert "zebra" not in make_decoder(load_layout("qwerty"), ["zebra"], SHARK2)[0].lexicon.words
+    assert "zebra" not in keyboard_for(load_layout("qwerty"), ["zebra"], SHARK2)[0].lexicon.words
 
 
-def test_the_language_of_the_list_chooses_the_constants(tmp_path, tiny_weights):
+def test_the_language_of_the_list_chooses_the_constants(tmp_path):
     english, other = tmp_path / "en.combined", tmp_path / "xx.combined"
     english.write_text("dictionary=main:en,locale=en_US,version=1\n word=hello,f=100\n")
     other.write_text("dictionary=main:xx,locale=xx,version=1\n word=hello,f=100\n")
-    options = EvaluationOptions(weights=tiny_weights)
+    options = EvaluationOptions()
     layout = load_layout("qwerty")
 
     def scoring(**changes):
-        return make_decoder(layout, [], replace(options, **changes))[0].scoring
+        return keyboard_for(layout, [], replace(options, **changes))[0].scoring
 
     assert scoring(lexicon=english) == load_scoring("en")
     assert scoring(lexicon=other) == load_scoring("general")
@@ -101,7 +96,7 @@ def test_the_list_is_the_one_given_else_of_the_language_else_of_the_layout():
     layout = replace(load_layout("qwerty"), language="vi")  # wordfreq's shortest list
 
     def name(**changes):
-        return make_decoder(layout, [], replace(EvaluationOptions(method="shark2"), **changes))[0].lexicon.name
+        return keyboard_for(layout, [], replace(EvaluationOptions(method="shark2"), **changes))[0].lexicon.name
 
     mine = Lexicon.from_counts({"hello": 1}, name="mine")
     assert name(lexicon=mine, language="da") == "mine"
@@ -109,16 +104,10 @@ def test_the_list_is_the_one_given_else_of_the_language_else_of_the_layout():
     assert name(language="da") == "wordfreq da"
 
 
-def test_beam_and_encoder_are_those_asked_for(tiny_weights):
-    options = EvaluationOptions(weights=tiny_weights, lexicon=WORDS, beam=17)
-    decoder, _ = make_decoder(load_layout("qwerty"), [], options)
-    assert (decoder.method, decoder.width, decoder.encoder.weights.name) == ("encoder", 17, str(tiny_weights))
-
-
-def test_the_encoder_ranks_every_spelling_of_the_beam(tmp_path, tiny_weights):
+def test_the_encoder_ranks_every_spelling_of_the_beam(tmp_path):
     path = tmp_path / "swipes.jsonl"
     path.write_bytes(lines([row("its")]))
-    result = evaluate([path], EvaluationOptions(weights=tiny_weights, lexicon=WORDS))
+    result = evaluate([path], EvaluationOptions(lexicon=WORDS))
     (outcome,) = result.outcomes["qwerty"]
     assert set(outcome.ranking) == {"hello", "world", "its", "water"}
     assert result.overall.recall == 100
@@ -138,13 +127,6 @@ def test_stored_distances_are_believed_and_others_measured(tmp_path):
     path.write_bytes(lines([row("hello"), stray, stray | {"key_dist_max": 1.9}, row("its", key_dist_max=2.1)]))
     kept = list(read_targets(path, LayoutShelf(), replace(SHARK2, max_key_distance=2.0)))
     assert [(swipe.word, swipe.key_distance) for swipe in kept] == [("hello", None), ("world", 1.9)]
-
-
-def test_every_swipe_is_timed():
-    decoder, _ = make_decoder(load_layout("qwerty"), [], SHARK2)
-    spent = time_decoding(decoder, [swipe_from_dict(row(word)).gesture for word in ("its", "hello", "world")])
-    assert len(spent) == 3
-    assert min(spent) > 0
 
 
 def test_nothing_to_evaluate_is_an_error(tmp_path):

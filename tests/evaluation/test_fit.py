@@ -1,19 +1,38 @@
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
-from glissando.evaluation.fit import cross_entropy, fit_scoring
-from glissando.evaluation.stored import StoredBeams
+from glissando.errors import ScoringError
+from glissando.evaluation.beams import StoredBeams, TuningSet
+from glissando.evaluation.fit import (
+    CONSTANTS,
+    FLAT,
+    FURTHER_SPACE,
+    PRUNING_SPACE,
+    SCORING_SPACE,
+    SHARK2_SPACE,
+    choose_constants,
+    cross_entropy,
+    fit_scoring,
+    mean_tt1mm5,
+    search_pruning,
+    search_scoring,
+    search_shark2,
+)
+from glissando.evaluation.study import Plan, Range
 from glissando.scoring import Scoring
+from glissando.shark2 import Shark2Constants
+from glissando.synth import swipe
 
 TRUTH = Scoring(
     length_exponent=0.3, frequency_weight=0.04, length_bonus=1.2, frequency_floor=45.0,
     location_weight=5.0, shape_weight=8.0, temperature=1.4,
 )  # fmt: skip
+PLAIN = Scoring(length_exponent=0.0, frequency_weight=0.0, length_bonus=0.0)
 
 
-def made_up_beams(truth, swipes=3000, width=8, seed=0):
+def drawn_beams(truth, swipes=3000, width=8, seed=0):
     """Beams whose targets are drawn by the softmax of a known scoring."""
     rng = np.random.default_rng(seed)
     count = swipes * width
@@ -26,38 +45,102 @@ def made_up_beams(truth, swipes=3000, width=8, seed=0):
         places=np.zeros(swipes, dtype=np.int64),
         spellings=np.full(count, -1, dtype=np.int32),
         targets=np.zeros(swipes, dtype=np.int32),
+        words=("any",),
     )
     scores = beams.scores(truth).reshape(swipes, width) / truth.temperature
     drawn = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)  # a softmax draw
     return replace(beams, places=np.arange(swipes) * width + drawn)
 
 
-def test_the_constants_behind_made_up_choices_are_found():
-    found = fit_scoring([made_up_beams(TRUTH)], Scoring())
-    assert found.length_exponent == pytest.approx(0.3, abs=0.11)
-    assert found.frequency_floor == pytest.approx(45, abs=16)
-    assert found.frequency_weight == pytest.approx(0.04, rel=0.2)
-    assert found.location_weight == pytest.approx(5, rel=0.25)
-    assert found.shape_weight == pytest.approx(8, rel=0.25)
-    assert found.pruning_bonus == Scoring().pruning_bonus
+@pytest.fixture(scope="module")
+def drawn():
+    return drawn_beams(TRUTH, seed=1)
 
 
-def test_the_fit_is_better_than_the_truth_on_its_own_swipes_and_near_it_on_others():
-    mine, other = made_up_beams(TRUTH, seed=1), made_up_beams(TRUTH, seed=2)
-    found = fit_scoring([mine], Scoring())
-    assert cross_entropy(mine, found) <= cross_entropy(mine, TRUTH) + 1e-9
-    assert cross_entropy(other, found) == pytest.approx(cross_entropy(other, TRUTH), abs=0.01)
-    assert cross_entropy(other, found) < cross_entropy(other, Scoring())
+def test_the_constants_behind_the_choices_are_found(drawn):
+    fitted = fit_scoring([drawn], Scoring())
+    assert fitted.length_exponent == pytest.approx(0.3, abs=0.11)
+    assert fitted.frequency_floor == pytest.approx(45, abs=16)
+    assert fitted.frequency_weight == pytest.approx(0.04, rel=0.2)
+    assert fitted.location_weight == pytest.approx(5, rel=0.25)
+    assert fitted.shape_weight == pytest.approx(8, rel=0.25)
+    assert fitted.pruning_bonus == Scoring().pruning_bonus
+    other = drawn_beams(TRUTH, seed=2)
+    assert cross_entropy(drawn, fitted) <= cross_entropy(drawn, TRUTH) + 1e-9
+    assert cross_entropy(other, fitted) == pytest.approx(cross_entropy(other, TRUTH), abs=0.01)
 
 
-def test_without_geometry_the_distances_do_not_count():
-    found = fit_scoring([made_up_beams(TRUTH, 500)], Scoring(), geometric=False)
-    assert found.location_weight == found.shape_weight == 0
-    assert not found.geometric
+def test_constants_that_are_not_fitted_keep_their_values(drawn):
+    fitted = fit_scoring([drawn], replace(TRUTH, frequency_weight=0.0), ["frequency_weight"])
+    assert fitted.frequency_weight == pytest.approx(0.04, rel=0.1)
+    assert replace(fitted, frequency_weight=0.04, temperature=1.4) == TRUTH
+    assert not fit_scoring([drawn], Scoring(), FLAT).geometric
+    # The scale of the evidence is not taken for the frequency.
+    sharper, scaled = replace(drawn, log_probs=3 * drawn.log_probs), replace(PLAIN, length_exponent=0.3)
+    weights = [fit_scoring([beams], scaled, ["frequency_weight"]).frequency_weight for beams in (drawn, sharper)]
+    assert weights[1] == pytest.approx(3 * weights[0], rel=0.02)
 
 
-def test_swipes_whose_target_was_lost_do_not_count():
-    beams = made_up_beams(TRUTH, 400)
-    lost = replace(beams, places=np.where(np.arange(400) % 4 == 0, -1, beams.places))
-    kept = beams.select(np.arange(400) % 4 != 0)
-    assert cross_entropy(lost, TRUTH) == pytest.approx(cross_entropy(kept, TRUTH))
+def test_swipes_whose_target_was_lost_do_not_count(drawn):
+    lost = np.arange(len(drawn.places)) % 4 == 0
+    without = replace(drawn, places=np.where(lost, -1, drawn.places))
+    assert cross_entropy(without, TRUTH) == pytest.approx(cross_entropy(drawn.select(~lost), TRUTH))
+
+
+def test_the_temperature_is_the_scale_at_which_shares_are_right(beams_of):
+    # Two hypotheses a score of 1 apart; the better one is meant in 3 of 4 swipes: its share is 3/4 at 1 / ln 3.
+    swipes = [([(0.0, 3, 0, i % 4 != 0), (-1.0, 3, 0, i % 4 == 0)], 1) for i in range(400)]
+    fitted = fit_scoring([beams_of(swipes)], replace(PLAIN, temperature=3.0), ())
+    assert fitted.temperature == pytest.approx(1 / np.log(3), rel=0.01)
+    assert replace(fitted, temperature=1.0) == PLAIN
+
+
+def test_swipes_that_contradict_their_labels_are_refused(beams_of):
+    swipes = [([(0.0, 3, 0, i % 4 == 0), (-1.0, 3, 0, i % 4 != 0)], 1) for i in range(400)]
+    with pytest.raises(ScoringError, match="the swipes contradict their labels"):
+        fit_scoring([beams_of(swipes)], PLAIN, ())
+
+
+def test_the_spaces_name_constants_that_exist_and_hold_the_defaults():
+    for space, constants in ((PRUNING_SPACE, Scoring()), (SCORING_SPACE, Scoring()), (SHARK2_SPACE, Shark2Constants())):
+        for name, end in space.items():
+            assert getattr(constants, name) in end
+    assert {*SCORING_SPACE, *FURTHER_SPACE} == set(CONSTANTS) <= {field.name for field in fields(Scoring)}
+    assert list(choose_constants(["length_bonus", "shape_weight"])) == ["length_bonus", "shape_weight"]
+    with pytest.raises(ScoringError, match=r"no scoring constant 'gamma' to tune; there are length_exponent, .*shape"):
+        choose_constants(["gamma"])
+
+
+@pytest.fixture
+def frequency_decides(beams_of):
+    """100 swipes whose target is less likely by 1 but more frequent by 100, and of the same length."""
+    return beams_of([([(-1.0, 3, 50, -1), (-2.0, 3, 150, i % 2)], i % 2) for i in range(100)])
+
+
+def test_the_weight_with_the_best_ranking_is_found(frequency_decides):
+    # By hand: the target wins as soon as 100 * weight exceeds the gap of 1.
+    beams, space = [frequency_decides], {"frequency_weight": Range(0, 0.1)}
+    assert mean_tt1mm5(beams, replace(PLAIN, frequency_weight=0.0099)) < 100
+    result = search_scoring(beams, PLAIN, Plan(space, 20))
+    assert result.history[0].constants == {"frequency_weight": 0.0}
+    assert result.best["frequency_weight"] > 0.01
+    assert result.value == result.objective(result.best) == 100
+    shark2 = replace(Shark2Constants(), frequency_weight=0.0)
+    assert search_shark2(beams, shark2, Plan(space, 20)).best["frequency_weight"] > 0.01
+
+
+def test_every_corpus_counts_the_same(beams_of, frequency_decides):
+    light = beams_of([([(-1.0, 3, 50, i % 2), (-2.0, 3, 150, -1)], i % 2) for i in range(10_000)])
+    for weight in (0.0, 0.05):
+        scoring = replace(PLAIN, frequency_weight=weight)
+        values = [part.accuracy(scoring)["tt1mm5"] for part in (frequency_decides, light)]
+        assert mean_tt1mm5([frequency_decides, light], scoring) == pytest.approx(np.mean(values))
+        assert min(values) < 100 == max(values)
+
+
+def test_pruning_that_keeps_more_targets_is_found(keyboard):
+    rng = np.random.default_rng(0)
+    words = [keyboard.lexicon.words[i % 10] for i in range(60)]
+    corpora = [[TuningSet.encode(keyboard, [swipe(word, keyboard.layout, rng) for word in words], words)]]
+    result = search_pruning(corpora, Scoring(pruning_exponent=1.4, pruning_bonus=-0.9), Plan(PRUNING_SPACE, 20))
+    assert result.value > result.history[0].value

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from glissando.evaluation.metrics import Outcome, mcnemar, summarise
+from glissando.evaluation.metrics import Bin, Outcome, calibration_error, reliability, summarise
 
 
 def test_ranks_by_hand():
@@ -9,13 +9,14 @@ def test_ranks_by_hand():
         Outcome("the", ("the", "tie"), greedy="the"),
         Outcome("tie", ("the", "tie"), greedy="te"),
         Outcome("tie", ("the", "ten", "tea", "tie"), greedy="tie"),
-        Outcome("xyz", ("the",), known=False, greedy=""),
+        Outcome("xyz", (), known=False, greedy=""),
     ]
     metrics = summarise(outcomes)
     assert (metrics.n, metrics.top1, metrics.top3, metrics.top10) == (4, 25.0, 50.0, 75.0)
     assert (metrics.recall, metrics.oov, metrics.greedy) == (75.0, 25.0, 50.0)
     assert metrics.half_width == pytest.approx(196 * (0.25 * 0.75 / 4) ** 0.5)
     assert metrics.by_length == {3: {"n": 4, "top1": 25.0}}
+    assert summarise([Outcome("a", ("a",))]).greedy is None  # the method reads no letters
 
 
 def test_word_level_counts_only_words_with_five_swipes():
@@ -33,25 +34,23 @@ def test_a_rank_beyond_five_earns_no_precision():
     assert summarise([late] * 5).map5 == 0
 
 
-def test_methods_without_a_reading_have_no_greedy():
-    assert summarise([Outcome("a", ("a",))]).greedy is None
+def test_bins_hold_probabilities_beside_the_share_that_is_right():
+    bins = reliability([0.05, 0.15, 0.95, 0.85, 1.0], [False, True, True, False, True], bins=2)
+    assert bins == [Bin(2, pytest.approx(0.1), 0.5), Bin(3, pytest.approx(2.8 / 3), pytest.approx(2 / 3))]
+    # By hand: |.1 - .5| * 2/5 + |.9333 - .6667| * 3/5
+    assert calibration_error(bins) == pytest.approx(100 * (0.4 * 0.4 + (2.8 - 2) / 5))
+    assert calibration_error([]) == 0
 
 
-def test_mcnemar_by_hand():
-    # Six swipes differ, five of them gained: P(at most 1 of 6 or at least 5 of 6) = 2 (1 + 6) / 64.
-    first = [True, False, False, False, False, False, True, False]
-    second = [False, True, True, True, True, True, True, False]
-    test = mcnemar(first, second)
-    assert (test.gained, test.lost, test.p) == (5, 1, 14 / 64)
-    assert mcnemar(second, first).p == test.p
-    assert mcnemar(first, first).p == 1.0
-    assert mcnemar([True, False], [False, True]).p == 1.0
-
-
-def test_mcnemar_like_scipy_on_many():
-    stats = pytest.importorskip("scipy.stats")
+def test_honest_probabilities_have_no_error_and_overconfident_ones_do():
     rng = np.random.default_rng(0)
-    first, second = rng.random(9000) < 0.4, rng.random(9000) < 0.42
-    test = mcnemar(first, second)
-    assert test.gained + test.lost > 3000
-    assert test.p == pytest.approx(stats.binomtest(test.gained, test.gained + test.lost).pvalue, rel=1e-9)
+    given = rng.uniform(size=20_000)
+    right = rng.uniform(size=20_000) < given
+    assert calibration_error(reliability(given, right)) < 1.5
+    assert calibration_error(reliability(given, right & (rng.uniform(size=20_000) < 0.8))) > 8
+
+
+def test_outcomes_without_a_probability_do_not_count():
+    sure, wrong = Outcome("a", ("a",), probability=0.9), Outcome("a", ("b", "a"), probability=0.9)
+    assert summarise([sure, wrong, Outcome("a", ("a",))]).calibration_error == pytest.approx(40)
+    assert summarise([Outcome("a", ("a",))]).calibration_error is None

@@ -1,105 +1,58 @@
-import signal
-import subprocess
-import sys
-import time
+import threading
 
-import numpy as np
 import pytest
 
-from glissando.errors import ScoringError
+from glissando.errors import ScoringError, StorageError
 from glissando.evaluation import study
-from glissando.evaluation.ledger import Ledger, Point
-from glissando.evaluation.study import EXTRA, Plan, Range, _remembered, maximise, schedule
+from glissando.evaluation.study import EXTRA, Plan, Range, Trial, maximise, open_storage, schedule
 
 BOX = {"a": Range(-1.0, 1.0), "b": Range(0.0, 4.0)}
 START = {"a": 0.0, "b": 0.0}
-
-# A process of its own that works on a study; it says how many trials it evaluated.
-WORKER = """
-import sys, time
-from glissando.evaluation.study import Plan, Range, maximise
-url, trials, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-evaluated = 0
-def hill(c):
-    global evaluated
-    evaluated += 1
-    time.sleep(pause)
-    return -(c["a"] - 0.3) ** 2 - (c["b"] - 1) ** 2
-plan = Plan({"a": Range(-1.0, 1.0), "b": Range(0.0, 4.0)}, trials, 0, url, "together", 4)
-print("ready", flush=True)
-found = maximise(hill, plan, {"a": 0.0, "b": 0.0})
-print(evaluated, found.best["a"], found.best["b"])
-"""
 
 
 def hill(choice):
     return -((choice["a"] - 0.3) ** 2) - (choice["b"] - 1) ** 2
 
 
-def points(*values, name="a"):
-    return [Point({name: float(value)}, -abs(value - 3.0)) for value in values]
+def trials(*values):
+    return [Trial({"a": float(value)}, -abs(value - 3.0)) for value in values]
 
 
-def start_worker(url, trials, pause=0.05):
-    command = [sys.executable, "-c", WORKER, url, str(trials), str(pause)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.fixture(params=["sqlite", "journal"])
+def url(request, tmp_path):
+    return f"{request.param}:///{tmp_path}/study"
 
 
 def test_the_top_of_a_hill_is_found():
-    found = maximise(hill, Plan(BOX, 120, batch=20), START)
-    assert found.best["a"] == pytest.approx(0.3, abs=0.1)
-    assert found.best["b"] == pytest.approx(1.0, abs=0.3)
-    assert found.value == hill(found.best)
-    assert len(found.history) == 120
-    assert not found.widened
+    result = maximise(hill, Plan(BOX, 120), START)
+    assert result.best["a"] == pytest.approx(0.3, abs=0.15)
+    assert result.best["b"] == pytest.approx(1.0, abs=0.3)
+    assert result.value == hill(result.best)
+    assert len(result.history) == 120
+    assert not result.widened
 
 
-def test_the_search_begins_at_the_start():
-    found = maximise(hill, Plan(BOX, 8), {"a": 0.3, "b": 1.0})
-    assert found.history[0] == Point({"a": 0.3, "b": 1.0}, 0.0)
-    assert found.best == {"a": 0.3, "b": 1.0}
-
-
-def test_a_start_outside_the_space_is_left_out():
-    assert all(-1 <= point.constants["a"] <= 1 for point in maximise(hill, Plan(BOX, 8), {"a": 7.0, "b": 1.0}).history)
+def test_the_search_begins_at_the_start_if_it_lies_in_the_space():
+    result = maximise(hill, Plan(BOX, 8), {"a": 0.3, "b": 1.0, "other": 5.0})
+    assert result.history[0] == Trial({"a": 0.3, "b": 1.0}, 0.0)
+    assert result.best == {"a": 0.3, "b": 1.0}
+    outside = maximise(hill, Plan(BOX, 8), {"a": 7.0, "b": 1.0})
+    assert all(-1 <= trial.constants["a"] <= 1 for trial in outside.history)
 
 
 def test_a_seed_repeats_a_search():
-    plans = [Plan(BOX, 40, seed, batch=20) for seed in (1, 1, 2)]
-    first, again, other = (maximise(hill, plan, START).history for plan in plans)
+    first, again, other = (maximise(hill, Plan(BOX, 40, seed), START).history for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
 
-def test_the_estimator_still_learns_beyond_what_it_remembers(monkeypatch):
-    # 200 trials exceed the 100 it looks at; the last fifty must do better than the first, which are random.
-    monkeypatch.setattr(study, "REMEMBERED_BEST", 30)
-    monkeypatch.setattr(study, "REMEMBERED_OTHERS", 70)
-    found = maximise(hill, Plan(BOX, 200, batch=50), START)
-    late = np.mean([point.value for point in found.history[-50:]])
-    random = np.mean([point.value for point in found.history[1:50]])
-    assert late > random / 2  # both are negative
-
-
-def test_the_best_are_remembered_all_and_the_others_in_part():
-    history = [Point({"a": i / 1000}, float(-i)) for i in range(1000)]
-    kept = _remembered(history, np.random.default_rng(0))
-    assert len(kept) == 500
-    assert kept[:50] == history[:50]
-    assert kept == sorted(kept, key=history.index)
-    assert np.mean([point.value for point in kept[50:]]) == pytest.approx(-525, abs=40)
-
-
-def test_a_range_widens_on_the_side_of_the_optimum():
+def test_a_range_widens_on_the_side_of_the_optimum_and_not_beyond_its_limits():
     assert Range(0, 10).widened(0.1) == Range(-10, 10)
-    assert Range(0, 10).widened(9.9) == Range(0, 20)
+    assert Range(0, 10).widened(9.9) == Range(0, 10).widened(25.0) == Range(0, 20)
     assert Range(0, 10).widened(0.3) == Range(0, 10)
-    assert Range(0, 10).widened(25.0) == Range(0, 20)
-
-
-def test_a_range_does_not_widen_beyond_sense():
-    assert Range(0, 10, lowest=0, highest=15).widened(0.0) == Range(0, 10, lowest=0, highest=15)
-    assert Range(0, 10, lowest=0, highest=15).widened(10.0).high == 15
+    limited = Range(0, 10, lowest=0, highest=15)
+    assert limited.widened(0.0) == limited
+    assert limited.widened(10.0).high == 15
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 1), (0, float("inf")), (float("nan"), 1)])
@@ -108,111 +61,131 @@ def test_a_range_needs_two_ends(low, high):
         Range(low, high)
 
 
-def test_the_schedule_widens_when_the_trials_are_made_and_not_before():
+def test_the_schedule_widens_when_the_trials_are_made_and_until_the_best_lies_inside():
     plan = Plan({"a": Range(0.0, 1.0)}, 4)
-    at_edge = points(0.2, 0.5, 0.995, 0.7)  # the top is at 3
+    at_edge = trials(0.2, 0.5, 0.995, 0.7)  # the top is at 3
     assert schedule(plan, at_edge[:3]).space["a"] == Range(0.0, 1.0)
     now = schedule(plan, at_edge)
     assert now.space["a"] == Range(0.0, 2.0)
     assert now.goal == 4 + 4 // EXTRA
     assert now.widened == ("a: the best of 4 trials, 0.995, lies at the edge of 0 to 1; widened to 0 to 2",)
+    assert schedule(plan, [*at_edge, *trials(1.5, 1.2)]) == now
 
 
-def test_the_schedule_stops_widening_once_the_best_lies_inside():
-    plan = Plan({"a": Range(0.0, 1.0)}, 4)
-    now = schedule(plan, [*points(0.2, 0.5, 0.995, 0.7), *points(1.5, 1.2)])
-    assert now.space["a"] == Range(0.0, 2.0)
-    assert now.goal == 6
-
-
-def test_an_optimum_beyond_the_edge_is_found_and_reported():
-    found = maximise(lambda c: -abs(c["a"] - 1.5), Plan({"a": Range(0.0, 1.0)}, 60, batch=5), {"a": 0.5})
-    assert found.best["a"] == pytest.approx(1.5, abs=0.1)
-    assert found.space["a"] == Range(0.0, 2.0)
-    assert len(found.widened) == 1
-    assert len(found.history) == 60 + 60 // EXTRA
+def test_an_optimum_beyond_the_edge_is_found_and_reported(url):
+    plan = Plan({"a": Range(0.0, 1.0)}, 30, 0, url)
+    result = maximise(lambda c: -abs(c["a"] - 1.5), plan, {"a": 0.5})
+    assert result.best["a"] == pytest.approx(1.5, abs=0.1)
+    assert result.space["a"] == Range(0.0, 2.0)
+    assert len(result.widened) == 1
+    assert len(result.history) == 30 + 30 // EXTRA
 
 
 def test_a_slope_without_a_top_ends():
-    found = maximise(lambda c: c["a"], Plan({"a": Range(0.0, 1.0)}, 8), {"a": 0.5})
-    assert len(found.widened) <= 8
-    assert found.history
+    assert len(maximise(lambda c: c["a"], Plan({"a": Range(0.0, 1.0)}, 8), {"a": 0.5}).widened) <= 8
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "journal"])
-def test_two_processes_share_a_study(tmp_path, kind):
-    url = f"{kind}:///{tmp_path}/study"
-    workers = [start_worker(url, 40) for _ in range(2)]
-    answers = [worker.communicate(timeout=60) for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0], answers
-    evaluated, a, b = zip(*(out.split("\n")[1].split() for out, _ in answers), strict=True)
-    assert a[0] == a[1]
-    assert b[0] == b[1]
-    assert 40 <= len(Ledger(url, "together").points()) <= 41
-    assert all(0 < int(count) < 40 for count in evaluated), "one of them did all the work"
-    # Neither repeated the other.
-    tried = [tuple(point.constants.values()) for point in Ledger(url, "together").points()]
-    assert len(set(tried)) == len(tried)
+def test_workers_share_a_study_and_agree(url):
+    """Every worker evaluates its first trial while the other one does."""
+    barrier, results, evaluated = threading.Barrier(2), {}, {0: [], 1: []}
+
+    def work(worker):
+        def objective(choice):
+            if len(evaluated[worker]) == 0:
+                barrier.wait()
+            evaluated[worker].append(tuple(choice.values()))
+            return hill(choice)
+
+        results[worker] = maximise(objective, Plan(BOX, 24, 0, url, "together"), {"a": 7.0, "b": 0.0})
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results[0].best == results[1].best
+    assert results[0].history == results[1].history
+    assert len(results[0].history) == 24
+    assert not set(evaluated[0]) & set(evaluated[1])  # neither repeated the other
 
 
-def test_a_killed_worker_loses_no_finished_batch_and_the_next_goes_on(tmp_path):
-    url = f"sqlite:///{tmp_path}/study"
-    worker = start_worker(url, 40, 0.03)
-    worker.stdout.readline()
-    while len(Ledger(url, "together").points()) < 8:
-        assert worker.poll() is None
-        time.sleep(0.05)
-    worker.send_signal(signal.SIGKILL)
-    worker.communicate()
-    before = Ledger(url, "together").points()
-    assert 8 <= len(before) < 40
-    found = maximise(hill, Plan(BOX, 40, 0, url, "together", 4), START)
-    assert found.resumed == len(before)
-    assert list(found.history[: len(before)]) == before
-    assert len(found.history) == 40
+def test_a_killed_worker_leaves_a_running_trial_that_does_not_count(url):
+    plan = Plan(BOX, 8, 0, url)
+    maximise(hill, plan, START)
+    study._open_study(plan).ask()
+    result = maximise(hill, Plan(BOX, 12, 0, url), START)
+    assert (result.resumed, len(result.history)) == (8, 12)
 
 
-def test_an_interruption_keeps_the_trials_of_its_batch(tmp_path):
-    url = f"sqlite:///{tmp_path}/study"
-    made = []
+def test_an_interruption_keeps_the_finished_trials(url):
+    evaluated = []
 
     def interrupted(choice):
-        if len(made) == 7:
+        if len(evaluated) == 7:
             raise KeyboardInterrupt
-        made.append(choice)
+        evaluated.append(Trial(choice, hill(choice)))
         return hill(choice)
 
-    plan = Plan(BOX, 40, 0, url, "stopped", 5)
+    plan = Plan(BOX, 12, 0, url)
     with pytest.raises(KeyboardInterrupt):
         maximise(interrupted, plan, START)
-    assert [point.constants for point in Ledger(url, "stopped").points()] == made
-    assert maximise(hill, plan, START).resumed == 7
-
-
-def test_a_finished_study_is_read_and_not_searched_again(tmp_path):
-    plan = Plan(BOX, 12, 0, f"journal:///{tmp_path}/study", "done", 4)
-    first = maximise(hill, plan, START)
+    result = maximise(hill, plan, START)
+    assert result.resumed == 7
+    assert list(result.history[:7]) == evaluated
+    # A finished study is read and not searched again; more trials extend it.
     again = maximise(lambda _: pytest.fail("a trial too many"), plan, START)
-    assert again.best == first.best
-    assert again.resumed == 12
-
-
-def test_more_trials_extend_a_study(tmp_path):
-    url = f"journal:///{tmp_path}/study"
-    first = maximise(hill, Plan(BOX, 12, 0, url, "more", 4), START)
-    more = maximise(hill, Plan(BOX, 20, 0, url, "more", 4), START)
-    assert more.history[:12] == first.history
-    assert len(more.history) == 20
+    assert (again.best, again.resumed) == (result.best, 12)
+    more = maximise(hill, Plan(BOX, 16, 0, url), START)
+    assert more.history[:12] == result.history
+    assert len(more.history) == 16
+    assert maximise(hill, Plan(BOX, 2, 0, url, "another"), START).resumed == 0
 
 
 def test_progress_counts_up_to_the_goal():
-    seen = []
-    maximise(hill, Plan(BOX, 10, batch=4), START, lambda done, total: seen.append((done, total)))
-    assert seen == [(0, 10), (4, 10), (8, 10), (10, 10)]
+    calls = []
+    maximise(hill, Plan(BOX, 4), START, lambda done, total: calls.append((done, total)))
+    assert calls == [(2, 4), (3, 4), (4, 4)]  # the first trial is the start
 
 
 def test_a_plan_needs_something_to_do():
     with pytest.raises(ScoringError, match="no constant"):
         Plan({}, 10)
-    with pytest.raises(ScoringError, match="trials"):
+    with pytest.raises(ScoringError, match="1 trial or more"):
         Plan(BOX, 0)
+
+
+@pytest.mark.parametrize("url", ["mine.db", "redis://host", "sqlite:mine.db", "journal://", "sqlite:///", ""])
+def test_an_unknown_storage_names_the_known(url):
+    with pytest.raises(StorageError, match=r"sqlite:///FILE, journal:///FILE or postgresql"):
+        open_storage(url)
+
+
+def unreachable(url):
+    """The one line that a storage is refused with."""
+    with pytest.raises(StorageError, match="cannot be reached: ") as caught:
+        maximise(hill, Plan(BOX, 2, 0, url), START)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_storage_that_cannot_be_reached_is_one_line_without_the_password(tmp_path):
+    for scheme in ("sqlite", "journal"):
+        assert "nowhere" in unreachable(f"{scheme}:///{tmp_path}/nowhere/study")
+    (tmp_path / "study").write_text("these are not the trials you are looking for" * 100)
+    assert "not a database" in unreachable(f"sqlite:///{tmp_path}/study")
+    pytest.importorskip("psycopg")
+    message = unreachable("postgresql://me:secret@127.0.0.1:9/studies")
+    assert "secret" not in message
+    assert "me@127.0.0.1:9/studies" in message
+
+
+def test_a_postgresql_server_holds_a_study():
+    pytest.importorskip("psycopg")
+    from web.postgres import postgres_programs, running_postgres
+
+    if postgres_programs() is None:
+        pytest.skip("no PostgreSQL is installed")
+    with running_postgres() as server:
+        first = maximise(hill, Plan(BOX, 4, 0, server), START)
+        again = maximise(hill, Plan(BOX, 6, 0, server), START)
+    assert (again.resumed, again.history[:4]) == (4, first.history)

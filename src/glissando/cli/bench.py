@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 
 def bench(
     swipes: Annotated[
-        Path | None, typer.Option(help="JSON lines to decode, all on one layout; by default swipes are made up.")
+        Path | None, typer.Option(help="JSON lines to decode, all on one layout; by default synthetic swipes.")
     ] = None,
-    layout: Annotated[
-        str, typer.Option(help="Layout of made-up swipes, or a file for the corpus's layout.")
-    ] = "qwerty",
+    layout: Annotated[str, typer.Option(help="Layout of the swipes: a name or a file.")] = "qwerty",
     language: Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")] = None,
     lexicon: Annotated[Path | None, typer.Option(help="A word list instead of the language's.")] = None,
     weights: Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file.")] = "encoder",
@@ -43,9 +42,9 @@ def bench(
 ) -> None:
     """Time decoding on one thread: every step, every runtime, and our beam beside flashlight-text's.
 
-    The first table has the steps of one swipe after another. The second is the report's profile of a device, for this
-    machine: size, the networks' forwards and whole swipes in each runtime, in turns so that ratios are fair; then a
-    fresh process's way to its first word, and its memory.
+    The first table has the steps of decoding. The second is the report's profile of a device, for this machine: the
+    size of the networks, their forwards and whole swipes in each runtime, and the time and memory that a fresh process
+    needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine.
 
     **Examples**
 
@@ -61,10 +60,10 @@ def bench(
     from glissando.layout import load_layout
     from glissando.lexicon import load_lexicon
 
-    found = load_layout(layout)
-    gestures, words = recorded(swipes, found, count) if swipes else made_up(found, language, count)
-    listed = load_lexicon(lexicon or language or found.language or "en").with_words(words)
-    keyboard = load(found, language, lexicon=listed, weights=weights, width=beam)
+    keys = load_layout(layout)
+    gestures, words = recorded(swipes, keys, count) if swipes else made_up(keys, language, count)
+    listed = load_lexicon(lexicon or language or keys.language or "en").with_words(words)
+    keyboard = load(keys, language, lexicon=listed, weights=weights, width=beam)
     with bar("decoding") as progress:
         result = benchmark(keyboard, gestures, words, progress)
     again = {"language": language, "lexicon": lexicon and str(lexicon), "weights": weights, "width": beam}
@@ -72,7 +71,7 @@ def bench(
     if plot:
         _draw(keyboard, gestures, plot)
     if as_json:
-        print(json.dumps({**result.to_dict(), "profile": profile.to_dict()}, indent=2))
+        print(json.dumps({**asdict(result), "profile": asdict(profile)}, indent=2))
     else:
         _print_table(result)
         _print_profile(profile)
@@ -88,23 +87,24 @@ def _profile(
     """Time the runtimes that were asked for, and a fresh process."""
     from glissando.cli.progress import bar
     from glissando.errors import GlissandoError
-    from glissando.evaluation.profile import RUNS, Profile, cold_start, race
+    from glissando.evaluation.bench import RUNS
+    from glissando.evaluation.profile import Profile, cold_start, race
 
     known = ("onnxruntime", "executorch", "torch", "torch.compile")
-    wanted = [name for name in known if name in (runtimes or known)]
     unknown = set(runtimes or ()) - set(known)
     if unknown:
         raise GlissandoError(f"no runtime {min(unknown)!r}; there are {', '.join(known)}")
+    others = [name for name in known[1:] if name in (runtimes or known)]
     keyboards, skipped = {"onnxruntime": keyboard}, {}
     parameters = {"encoder": keyboard.encoder.weights.card.get("parameters", 0)}
     megabytes = {"encoder.onnx": len(keyboard.encoder.weights.data) / 1e6}
-    if wanted != ["onnxruntime"]:
+    if others:
         try:
-            from glissando.export.contenders import line_up
+            from glissando.cli.runtimes import line_up
         except ImportError as error:
-            skipped = {name: f"{error.name} is not installed" for name in wanted if name != "onnxruntime"}
+            skipped = dict.fromkeys(others, f"{error.name} is not installed")
         else:
-            lined = line_up(keyboard, [name for name in wanted if name != "onnxruntime"], checkpoint)
+            lined = line_up(keyboard, others, checkpoint)
             keyboards, skipped = lined.keyboards, lined.skipped
             parameters, megabytes = lined.parameters, lined.megabytes
     with bar("runtimes") as progress:
@@ -113,8 +113,9 @@ def _profile(
 
 
 def _draw(keyboard: Keyboard, gestures: Sequence[Gesture], plot: Path) -> None:
-    """Draw how long a swipe takes by beam width and by words."""
-    from glissando.evaluation.profile import RUNS, sweep
+    """Draw the time of a swipe by beam width and by the number of words."""
+    from glissando.evaluation.bench import RUNS
+    from glissando.evaluation.profile import sweep
     from glissando.figures.latency import draw_latency
     from glissando.figures.style import save
 
@@ -176,7 +177,7 @@ def _print_table(result: Benchmark) -> None:
     console.print(table)
     rivals = (
         ("LexiconDecoder", result.speedup, result.flashlight_recall),
-        ("confined to one word", result.speedup_word, result.flashlight_word_recall),
+        ("restricted to one word", result.speedup_word, result.flashlight_word_recall),
     )
     for name, speedup, recall in rivals:
         if speedup is not None and recall is not None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from glissando.corpus.layouts import LayoutShelf
     from glissando.evaluation.evaluate import Evaluation, EvaluationOptions
     from glissando.gesture import Gesture
+    from glissando.keyboard import Keyboard
+    from glissando.shark2 import Shark2
 
 MethodOption = Annotated[
     str,
@@ -63,8 +65,8 @@ def decode(
     from glissando.evaluation.evaluate import EvaluationOptions
 
     options = EvaluationOptions(
-        method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
-        decoder=decoder, beam=beam,
+        method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
+        weights=weights, decoder=decoder, beam=beam,
     )  # fmt: skip
     for candidates in _decode_lines(file, layout, options, k):
         if as_json:
@@ -82,20 +84,21 @@ def evaluate(
     scoring: ScoringOption = "auto",
     weights: WeightsOption = "encoder",
     decoder: DecoderOption = "decoder",
-    add_targets: Annotated[bool, typer.Option("--add-targets", help="Put the words meant into the lexicon.")] = False,
+    add_targets: Annotated[bool, typer.Option("--add-targets", help="Add the words meant to the lexicon.")] = False,
     max_key_distance: Annotated[
-        float | None, typer.Option(help="Leave out swipes that stray further from their word's keys, in key widths.")
+        float | None, typer.Option(help="Leave out swipes further than this from their word's keys, in key widths.")
     ] = None,
     beam: BeamOption = 100,
-    limit: Annotated[int | None, typer.Option(min=1, help="Read so many swipes of each file.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The most swipes to read of each file.")] = None,
     reliability: Annotated[
-        Path | None, typer.Option(help="Draw how often the best candidate is right beside its probability, as PNG.")
+        Path | None,
+        typer.Option(help="Draw how often the best candidate is right over its probability (.png, .svg, .pdf)."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Decode swipes whose words are known and print the accuracy, by layout. Shares are in percent.
 
-    Words that the lexicon lacks count as misses unless --add-targets puts them in.
+    Words that the lexicon lacks count as misses unless --add-targets adds them.
 
     **Examples**
 
@@ -106,14 +109,15 @@ def evaluate(
     from glissando.cli.progress import bar
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.evaluate import evaluate as run
-    from glissando.evaluation.figures import check_picture, draw_reliability
     from glissando.evaluation.metrics import outcome_reliability
+    from glissando.figures.tuning import check_picture, draw_reliability
 
     if reliability:
         check_picture(reliability)
     options = EvaluationOptions(
-        method=_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
-        decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
+        method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
+        weights=weights, decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance,
+        beam=beam, limit=limit,
     )  # fmt: skip
     with bar("decoding") as progress:
         result = run(files, options, progress)
@@ -125,7 +129,7 @@ def evaluate(
         _print_table(result, options)
 
 
-def _method(name: str) -> Any:
+def known_method(name: str) -> Any:
     """A known method, or an error that lists them."""
     from glissando.errors import GlissandoError
     from glissando.evaluation.evaluate import METHODS
@@ -136,18 +140,18 @@ def _method(name: str) -> Any:
 
 
 def _decode_lines(file: str, layout: str | None, options: EvaluationOptions, k: int) -> Iterator[list[Any]]:
-    """Candidates for every line of a file, a decoder made for each layout that occurs."""
+    """Candidates for every line of a file, with one keyboard for each layout that occurs."""
     from glissando.corpus.layouts import LayoutShelf
-    from glissando.evaluation.evaluate import AnyKeyboard, make_decoder
+    from glissando.evaluation.evaluate import keyboard_for
     from glissando.layout import load_layout
 
     shelf = LayoutShelf(options.layouts)
     default = shelf.get(layout or "qwerty") or load_layout(layout or "qwerty")
-    decoders: dict[str, AnyKeyboard] = {}
+    keyboards: dict[str, Keyboard | Shark2] = {}
     for gesture, name in _read_gestures(file, shelf):
-        if name not in decoders:
-            decoders[name], _ = make_decoder(shelf[name] if name else default, [], options)
-        yield decoders[name].decode(gesture, k)
+        if name not in keyboards:
+            keyboards[name], _ = keyboard_for(shelf[name] if name else default, [], options)
+        yield keyboards[name].decode(gesture, k)
 
 
 def _read_gestures(file: str, shelf: LayoutShelf) -> Iterator[tuple[Gesture, str]]:
@@ -206,5 +210,5 @@ def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
 
 
 def _figure(value: float | None, digits: int) -> str:
-    """A figure for a table, a dash where there is none."""
+    """A number for a table, a dash for None."""
     return "-" if value is None else f"{value:.{digits}f}"

@@ -1,11 +1,15 @@
-"""Speed, measured as a ratio in one run against something real."""
+"""Time every step of decoding, and our beam search beside flashlight-text's.
+
+Machines are noisy. So calls that are to be compared run in turns, a few runs each, and what is measured is the
+processor time of the one thread that does the work. On an idle machine it equals the time on the clock.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,23 +20,49 @@ from glissando.keyboard import Keyboard
 from glissando.lexicon import typed_letters
 
 STEPS = ("resample", "encoder", "search", "geometry", "rank", "end_to_end")
-WARM_UP = 20  # runs that do not count
-TOKENS = 25  # flashlight-text's beam_size_token
-THRESHOLD = 50.0  # its beam_threshold, the default of torchaudio, by which most people meet it
+WARM_UP, RUNS = 50, 500  # the report's
+TURN = 10  # runs before the next call's turn
+
+# Options of flashlight-text, and torchaudio's defaults for them, which most people use.
+TOKENS = 25  # beam_size_token
+THRESHOLD = 50.0  # beam_threshold
 NEVER = -1e4  # log-probability of what must not happen, well beyond the threshold
+
+Name = TypeVar("Name")
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of one step on one swipe, over all swipes tried."""
+    """Milliseconds of one step, over all runs."""
 
     p50: float
     p95: float
 
 
+def take_turns(
+    calls: Mapping[Name, Callable[[int], Any]],
+    *,
+    warm_up: int = WARM_UP,
+    runs: int = RUNS,
+    progress: Progress | None = None,
+) -> dict[Name, Timing]:
+    """Time calls in turns of ``TURN`` runs each; every call is given the number of its run."""
+    spent: dict[Name, list[float]] = {name: [] for name in calls}
+    for start in range(0, warm_up + runs, TURN):
+        for name, call in calls.items():
+            for run in range(start, min(start + TURN, warm_up + runs)):
+                began = time.thread_time()
+                call(run)
+                spent[name].append(1000 * (time.thread_time() - began))
+        if progress:
+            progress(min(start + TURN, warm_up + runs), warm_up + runs)
+    return {name: Timing(*np.percentile(times[warm_up:], [50, 95]).tolist()) for name, times in spent.items()}
+
+
 @dataclass(frozen=True)
 class Benchmark:
-    """What ``glissando bench`` prints.
+    """The steps of decoding, and our beam search beside flashlight-text's.
 
     Attributes:
         swipes: how many were decoded.
@@ -40,7 +70,7 @@ class Benchmark:
         beam: hypotheses kept by both searches.
         resample, encoder, search, geometry, rank, end_to_end: our steps, one thread.
         flashlight: flashlight-text's LexiconDecoder on the same emissions, None where it is not installed.
-        flashlight_word: the same, confined to one word per swipe, which it does not do by itself.
+        flashlight_word: the same, restricted to one word per swipe, which it does not do by itself.
         speedup, speedup_word: the median of each over our search's.
         recall, flashlight_recall, flashlight_word_recall: percent of targets among the results.
     """
@@ -62,69 +92,43 @@ class Benchmark:
     flashlight_recall: float | None
     flashlight_word_recall: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return asdict(self)
-
 
 def benchmark(
-    keyboard: Keyboard,
-    gestures: Sequence[Gesture],
-    words: Sequence[str],
-    progress: Callable[[int, int], None] | None = None,
+    keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str], progress: Progress | None = None
 ) -> Benchmark:
-    """Time every step of decoding, and our beam beside flashlight-text's, swipe by swipe in turn.
+    """Time every step of decoding, and our beam beside flashlight-text's.
 
     Args:
         keyboard: what decodes.
         gestures: swipes on its layout, at least one.
         words: the word meant by each.
-        progress: called with (swipes done, swipes in all).
+        progress: called with (runs done, runs in all).
     """
     letters = frozenset(keyboard.layout.letters)
     targets = ["".join(typed_letters(word, letters)) for word in words]
-    log_probs = keyboard.read(gestures).log_probs
-    rivals = _rivals(keyboard)
-    spent: dict[str, list[float]] = {}
-    hits = dict.fromkeys(["search", *rivals], 0)
-    for i in range(-WARM_UP, len(gestures)):
-        gesture, emissions = gestures[i % len(gestures)], log_probs[i % len(gestures)]
-        paths = _timed(spent, "resample", resample_batch, [gesture])
-        _timed(spent, "encoder", keyboard.encoder.run, paths, keyboard.layout.centres)
-        found = _timed(spent, "search", search, emissions, keyboard.trie, keyboard.pruning)
-        far = _timed(spent, "geometry", keyboard.measure, gesture, found)
-        _timed(spent, "rank", keyboard.rank, found, far)
-        _timed(spent, "end_to_end", keyboard.decode, gesture)
-        spelled = {name: _timed(spent, name, rival.decode, emissions) for name, rival in rivals.items()}
-        if i < 0:
-            spent.clear()
-            continue
-        node = keyboard.trie.find(targets[i])
-        hits["search"] += node >= 0 and node in found.nodes  # -1 fills the list where less was found
-        for name in rivals:
-            hits[name] += targets[i] in spelled[name]
-        if progress:
-            progress(i + 1, len(gestures))
-    return _summary(keyboard, spent, {name: 100 * count / len(gestures) for name, count in hits.items()})
-
-
-def _rivals(keyboard: Keyboard) -> dict[str, FlashlightDecoder]:
-    """flashlight-text's decoder in both forms, or nothing where it is not installed."""
-    try:
-        return {
-            "flashlight": FlashlightDecoder(keyboard),
-            "flashlight_word": FlashlightDecoder(keyboard, one_word=True),
-        }
-    except MissingExtraError:
-        return {}
-
-
-def _summary(keyboard: Keyboard, spent: dict[str, list[float]], recall: dict[str, float]) -> Benchmark:
-    """Percentiles of what was timed, and the ratios."""
-    timings = {name: Timing(*np.percentile(times, [50, 95]).tolist()) for name, times in spent.items()}
+    stages = keyboard.stages(gestures, 0)
+    emissions, hypotheses = stages.readings.log_probs, [keyboard.search(stages.readings, i) for i in range(len(words))]
+    paths, count = resample_batch(gestures), len(gestures)
+    measured = [None] * count if stages.distances is None else list(stages.distances)
+    calls: dict[str, Callable[[int], Any]] = {
+        "resample": lambda run: resample_batch([gestures[run % count]]),
+        "encoder": lambda run: keyboard.encoder.run(paths[run % count, None], keyboard.layout.centres),
+        "search": lambda run: search(emissions[run % count], keyboard.trie, keyboard.pruning),
+        "geometry": lambda run: keyboard.measure(gestures[run % count], hypotheses[run % count]),
+        "rank": lambda run: keyboard.rank(hypotheses[run % count], measured[run % count]),
+        "end_to_end": lambda run: keyboard.decode(gestures[run % count]),
+    }
+    nodes = [keyboard.trie.find(target) for target in targets]
+    hits = [node >= 0 and node in beam.nodes for node, beam in zip(nodes, hypotheses, strict=True)]
+    recall = {"search": 100 * sum(hits) / count}
+    for name, rival in _rivals(keyboard).items():
+        calls[name] = lambda run, rival=rival: rival.decode(emissions[run % count])  # type: ignore[misc]
+        hits = [target in rival.decode(emissions[i]) for i, target in enumerate(targets)]
+        recall[name] = 100 * sum(hits) / count
+    timings = take_turns(calls, runs=count, progress=progress)
     ratio = {name: timings[name].p50 / timings["search"].p50 for name in recall}
     return Benchmark(
-        swipes=len(spent["search"]),
+        swipes=count,
         spellings=int(np.count_nonzero(np.diff(keyboard.trie.endings))),
         beam=keyboard.width,
         **{name: timings[name] for name in STEPS},
@@ -138,12 +142,23 @@ def _summary(keyboard: Keyboard, spent: dict[str, list[float]], recall: dict[str
     )
 
 
-class FlashlightDecoder:
+def _rivals(keyboard: Keyboard) -> dict[str, FlashlightSearch]:
+    """flashlight-text's decoder in both forms, or nothing where it is not installed."""
+    try:
+        return {
+            "flashlight": FlashlightSearch(keyboard),
+            "flashlight_word": FlashlightSearch(keyboard, one_word=True),
+        }
+    except MissingExtraError:
+        return {}
+
+
+class FlashlightSearch:
     """flashlight-text's lexicon decoder over a keyboard's trie.
 
     It decodes sentences: after a word the next may begin, so on a swipe chains of short words crowd the beam.
-    ``one_word`` forbids that. Every spelling then ends in the separator, which can be had in one frame only,
-    added behind the others.
+    ``one_word`` forbids that: every spelling then ends in the separator, which is possible only in one extra frame at
+    the end.
     """
 
     def __init__(self, keyboard: Keyboard, one_word: bool = False) -> None:
@@ -186,17 +201,6 @@ class FlashlightDecoder:
         frames[:count, :width] = log_probs
         if self.one_word:
             frames[-1, -1] = 0.0
-        found = set()
-        for result in self.decoder.decode(frames.ctypes.data, *frames.shape):
-            words = [word for word in result.words if word >= 0]
-            if len(words) == 1:
-                found.add(self.spellings[words[0]])
-        return found
-
-
-def _timed(spent: dict[str, list[float]], name: str, call: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call, and note the milliseconds it took."""
-    start = time.perf_counter()
-    result = call(*args, **options)
-    spent.setdefault(name, []).append(1000 * (time.perf_counter() - start))
-    return result
+        results = self.decoder.decode(frames.ctypes.data, *frames.shape)
+        chains = [[word for word in result.words if word >= 0] for result in results]
+        return {self.spellings[chain[0]] for chain in chains if len(chain) == 1}

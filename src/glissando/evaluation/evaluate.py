@@ -1,4 +1,4 @@
-"""Decode swipes whose words are known, and count."""
+"""Decode swipes whose words are known, and measure the accuracy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from glissando import keyboard
 from glissando.corpus.filters import measured
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.lines import LineError, read_objects
@@ -18,18 +19,16 @@ from glissando.corpus.records import Swipe, swipe_from_dict
 from glissando.errors import CorpusError
 from glissando.evaluation.metrics import Metrics, Outcome, summarise
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, load
+from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon, load_lexicon, typed_letters
 from glissando.scoring import Candidate, Scoring
 from glissando.shark2 import Shark2, load_shark2
 
-Method = Literal["auto", "encoder", "decoder", "shark2"]
-METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "shark2")
+Method = keyboard.Method | Literal["shark2"]
+METHODS: tuple[Method, ...] = (*keyboard.METHODS, "shark2")
 
-AnyKeyboard = Keyboard | Shark2
-
-CHUNK = 256  # swipes decoded between two signs of progress
+CHUNK = 256  # swipes decoded between two calls of the progress function
 TIMED = 100  # swipes per layout decoded one at a time for the latency
 
 
@@ -46,10 +45,10 @@ class EvaluationOptions:
         scoring: "auto", a packaged name, a file, or constants.
         weights: a packaged encoder or an ``.onnx`` file.
         decoder: a packaged decoder or an ``.onnx`` file.
-        add_targets: put the words meant into the lexicon; otherwise those missing from it count as misses.
-        max_key_distance: leave out swipes that stray further from their word's keys, in key widths.
+        add_targets: add the words meant to the lexicon; otherwise swipes for words that it lacks count as misses.
+        max_key_distance: leave out swipes that are further than this from their word's keys, in key widths.
         beam: hypotheses kept.
-        limit: read so many swipes of each file.
+        limit: the most swipes to read of each file.
     """
 
     method: Method = "encoder"
@@ -67,7 +66,7 @@ class EvaluationOptions:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The counts, overall and by layout, and the outcomes they come from (in the order read, by layout)."""
+    """Metrics overall and by layout, and the outcomes that they were computed from, by layout in the order read."""
 
     overall: Metrics
     by_layout: dict[str, Metrics]
@@ -82,11 +81,11 @@ class Evaluation:
 def evaluate(
     files: Iterable[str | Path], options: EvaluationOptions, progress: Callable[[int, int], None] | None = None
 ) -> Evaluation:
-    """Decode every swipe of some files and count.
+    """Decode every swipe of some files and measure the accuracy.
 
     Args:
         files: JSON lines in our schema, plain or gzip.
-        options: how.
+        options: how to decode and what to count.
         progress: called with (swipes done, swipes in all).
     """
     groups: dict[str, list[Swipe]] = defaultdict(list)
@@ -102,10 +101,10 @@ def evaluate(
     latencies: list[float] = []
     for name, swipes in groups.items():
         before = sum(len(done) for done in outcomes.values())
-        decoder, known = make_decoder(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
+        board, known = keyboard_for(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
         report = (lambda done, before=before: progress(before + done, total)) if progress else None
-        outcomes[name] = decode_swipes(decoder, swipes, known, options.beam, report)
-        timed = time_decoding(decoder, [swipe.gesture for swipe in swipes[:TIMED]])
+        outcomes[name] = decode_swipes(board, swipes, known, options.beam, report)
+        timed = time_decoding(board, [swipe.gesture for swipe in swipes[:TIMED]])
         latencies += timed
         by_layout[name] = summarise(outcomes[name], float(np.median(timed)))
     everything = [outcome for part in outcomes.values() for outcome in part]
@@ -113,7 +112,7 @@ def evaluate(
 
 
 def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOptions) -> Iterator[Swipe]:
-    """The swipes of a file that can be judged; an error names file and line."""
+    """The swipes of a file that can be evaluated; an error names file and line."""
     kept = 0
     for number, data in read_objects(path):
         try:
@@ -137,10 +136,10 @@ def with_aspect(layout: Layout, swipes: Sequence[Swipe]) -> Layout:
     return replace(layout, aspect=float(np.median(aspects))) if aspects else layout
 
 
-def make_decoder(
+def keyboard_for(
     layout: Layout, targets: Sequence[str], options: EvaluationOptions
-) -> tuple[AnyKeyboard, frozenset[str]]:
-    """A decoder for a layout, and the spellings its lexicon knew before any target was added."""
+) -> tuple[Keyboard | Shark2, frozenset[str]]:
+    """The keyboard that some options describe, and the spellings its lexicon had before targets were added."""
     lexicon = load_lexicon(
         options.lexicon if options.lexicon is not None else options.language or layout.language or "en"
     )
@@ -150,60 +149,60 @@ def make_decoder(
         lexicon = lexicon.with_words(word for word in targets if "".join(typed_letters(word, letters)) not in known)
     if options.method == "shark2":
         return Shark2(layout, lexicon, load_shark2(options.scoring)), known
-    keyboard = load(
+    board = keyboard.load(
         layout, options.language, lexicon=lexicon, scoring=options.scoring, weights=options.weights,
         decoder=options.decoder, method=options.method, width=options.beam,
     )  # fmt: skip
-    return keyboard, known
+    return board, known
 
 
 def decode_swipes(
-    decoder: AnyKeyboard,
+    board: Keyboard | Shark2,
     swipes: Sequence[Swipe],
     known: frozenset[str],
     depth: int,
     progress: Callable[[int], None] | None = None,
 ) -> list[Outcome]:
     """Decode swipes in chunks on all cores."""
-    letters = frozenset(decoder.layout.letters)
+    letters = frozenset(board.layout.letters)
     outcomes: list[Outcome] = []
     for start in range(0, len(swipes), CHUNK):
         chunk = swipes[start : start + CHUNK]
-        candidates, readings = _decode_chunk(decoder, [swipe.gesture for swipe in chunk], depth)
-        for swipe, found, reading in zip(chunk, candidates, readings, strict=True):
+        ranked, literals = _decode_chunk(board, [swipe.gesture for swipe in chunk], depth)
+        for swipe, candidates, literal in zip(chunk, ranked, literals, strict=True):
             target = "".join(typed_letters(swipe.word, letters))
-            ranking = tuple(dict.fromkeys(one.letters for one in found))
-            said = sum(one.probability for one in found if one.letters == ranking[0]) if found else None
-            outcomes.append(Outcome(target, ranking, target in known, reading, said))
+            ranking = tuple(dict.fromkeys(one.letters for one in candidates))
+            best = [one.probability for one in candidates if one.letters == ranking[0]]
+            outcomes.append(Outcome(target, ranking, target in known, literal, sum(best) if best else None))
         if progress:
             progress(len(outcomes))
     return outcomes
 
 
-def time_decoding(decoder: AnyKeyboard, gestures: Sequence[Gesture]) -> list[float]:
+def time_decoding(board: Keyboard | Shark2, gestures: Sequence[Gesture]) -> list[float]:
     """Milliseconds per swipe, each decoded alone after a first one that does not count."""
-    decoder.decode(gestures[0])
+    board.decode(gestures[0])
     spent = []
     for gesture in gestures:
         start = time.perf_counter()
-        decoder.decode(gesture)
+        board.decode(gesture)
         spent.append(1000 * (time.perf_counter() - start))
     return spent
 
 
 def _decode_chunk(
-    decoder: AnyKeyboard, gestures: Sequence[Gesture], depth: int
+    board: Keyboard | Shark2, gestures: Sequence[Gesture], depth: int
 ) -> tuple[list[list[Candidate]], Sequence[str | None]]:
     """Candidates, best first, and the letters read without a lexicon."""
-    if isinstance(decoder, Keyboard):
+    if isinstance(board, Keyboard):
         # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
-        stages = decoder.stages(gestures, 4 * depth)
-        return stages.candidates, decoder.literal(stages.readings.log_probs)
-    return decoder.decode_batch(gestures, k=depth), [None] * len(gestures)
+        stages = board.stages(gestures, 4 * depth)
+        return stages.candidates, board.literal(stages.readings.log_probs)
+    return board.decode_batch(gestures, k=depth), [None] * len(gestures)
 
 
 def _key_distance(swipe: Swipe, layout: Layout) -> float:
-    """How far the swipe strays from its word's keys: as stored, else measured."""
+    """The distance from the swipe to its word's keys: as stored in the file, else measured."""
     if swipe.key_distance is not None:
         return swipe.key_distance
     return measured(swipe, layout).key_distance or 0.0

@@ -1,115 +1,188 @@
-"""Fit the ranking by cross-entropy: the constants under which the words meant are likeliest.
+"""Fit the constants of search and score to swipes: by cross-entropy, or by an Optuna search as in the report.
 
-With the two non-linear constants fixed (length exponent, frequency floor) the score is linear in the rest, so the
-softmax over a beam is a conditional logit: convex, solved by a few Newton steps. Its scale is the temperature, so
-the probabilities come out calibrated. The non-linear two are found on a grid, whose costs have one valley.
+The cross-entropy fit finds the scoring constants under which the words meant are likeliest. With the two non-linear
+constants fixed (length exponent, frequency floor) the score is linear in the rest, so the softmax over a beam is a
+conditional logit: convex, solved by a few Newton steps. Its scale is the temperature, so the probabilities come out
+calibrated. The two non-linear constants are found on a grid, whose costs have one valley.
+
+The Optuna searches maximise recall for the pruning constants, and tt1mm5 for the scoring constants in the report's
+protocol. Every corpus counts the same, however large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from glissando.errors import ScoringError
-from glissando.evaluation.stored import StoredBeams
+from glissando.evaluation.beams import StoredBeams, TuningSet, as_scoring, join_beams
+from glissando.evaluation.study import Plan, Progress, Range, Space, StudyResult, maximise
 from glissando.scoring import Scoring
+from glissando.shark2 import Shark2Constants
 
-EXPONENTS = tuple(0.1 * step for step in range(-2, 11))
-FLOORS = (0.0, 30.0, 45.0, 60.0, 75.0, 90.0)
-START = (8, 3)  # in the grid of the two: an exponent of 0.6 and a floor of 60, where English lies
+LINEAR = ("frequency_weight", "length_bonus", "location_weight", "shape_weight")
+GRID = {  # the non-linear constants, and the values that are tried
+    "length_exponent": tuple(0.1 * step for step in range(-2, 11)),
+    "frequency_floor": (0.0, 30.0, 45.0, 60.0, 75.0, 90.0),
+}
+START = {"length_exponent": 8, "frequency_floor": 3}  # in the grid: an exponent of 0.6 and a floor of 60, as in English
+CONSTANTS = (*GRID, *LINEAR)
+FLAT = tuple(name for name in CONSTANTS if name not in ("location_weight", "shape_weight"))  # without geometry
 RIDGE = 1e-4  # on standardised weights: keeps a constant column from running away
 STEPS = 30
-TERMS = ("frequency_weight", "length_bonus", "location_weight", "shape_weight")
+
+# Wide enough that no optimum seen so far lies on an edge; if one does, the search widens its range.
+PRUNING_SPACE: Space = {
+    "pruning_exponent": Range(-0.5, 1.5),
+    "pruning_bonus": Range(-1.0, 4.0),
+    "pruning_frequency": Range(0.0, 0.1, lowest=0.0),
+}
+SCORING_SPACE: Space = {
+    "length_exponent": Range(-0.5, 1.5),
+    "frequency_weight": Range(-0.02, 0.15),
+    "length_bonus": Range(-2.0, 6.0),
+}
+FURTHER_SPACE: Space = {  # constants beyond equation 3
+    "frequency_floor": Range(0.0, 150.0, lowest=0.0, highest=255.0),
+    "location_weight": Range(-1.0, 10.0),
+    "shape_weight": Range(-2.0, 25.0),
+}
+SHARK2_SPACE: Space = {"location_weight": Range(0.0, 40.0), "frequency_weight": Range(-0.02, 0.25)}
 
 
-def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool = True) -> Scoring:
-    """The scoring constants that make the targets of some corpora likeliest, every corpus counting the same.
+def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, constants: Sequence[str] = CONSTANTS) -> Scoring:
+    """The scoring constants that make the targets of some corpora likeliest, and the temperature that goes with them.
 
     Args:
-        beams: stored beams of each corpus, with distances where ``geometric``.
-        scoring: keeps its pruning constants.
-        geometric: whether location and shape may count.
+        beams: stored beams of each corpus, with distances where a geometric weight counts; corpora count the same.
+        scoring: the constants that are not fitted.
+        constants: which to fit, of ``CONSTANTS``; none fits the temperature alone.
     """
-    tried: dict[tuple[int, int], tuple[Scoring, float]] = {}
+    linear = [name for name in LINEAR if name in constants]
+    grid = [name for name in GRID if name in constants]
+    fits: dict[tuple[int, ...], tuple[Scoring, float]] = {}
 
-    def cost(place: tuple[int, int]) -> float:
-        if place not in tried:
-            shape = replace(scoring, length_exponent=EXPONENTS[place[0]], frequency_floor=FLOORS[place[1]])
-            tried[place] = _fit_linear(beams, shape, geometric)
-        return tried[place][1]
+    def cost(place: tuple[int, ...]) -> float:
+        if place not in fits:
+            values = {name: GRID[name][index] for name, index in zip(grid, place, strict=True)}
+            fits[place] = _fit_linear(beams, replace(scoring, **values), linear)
+        return fits[place][1]
 
-    best, here = START, None
+    best, here = tuple(START[name] for name in grid), None
     while best != here:  # down the grid, from neighbour to neighbour
         here = best
-        best = min(_neighbours(here), key=cost)
-    return tried[best][0]
-
-
-def _neighbours(place: tuple[int, int]) -> list[tuple[int, int]]:
-    """A place on the grid and the up to eight around it, itself first."""
-    around = [(place[0] + i, place[1] + j) for i in (0, -1, 1) for j in (0, -1, 1)]
-    return [(i, j) for i, j in around if 0 <= i < len(EXPONENTS) and 0 <= j < len(FLOORS)]
-
-
-def fit_frequency_weight(beams: StoredBeams, scoring: Scoring) -> float:
-    """The frequency weight that makes the targets likeliest, the other terms of the score as they are.
-
-    The scale of all of them together is fitted too, and divided out: how sharp the evidence is on these swipes must
-    not be taken for how much the frequency tells.
-    """
-    frequencies = np.maximum(beams.frequencies, scoring.frequency_floor).astype(np.float64)
-    rest = beams.scores(replace(scoring, frequency_weight=0.0))
-    held = _Held(beams, np.column_stack([rest, frequencies]))
-    weights = _newton([held], np.array([1.0, scoring.frequency_weight]))
-    if weights[0] <= 0:
-        raise ScoringError("no frequency weight fits: the swipes speak against the words they were made for")
-    return float(weights[1] / weights[0])
+        best = min(_neighbours(here, [len(GRID[name]) for name in grid]), key=cost)
+    if not np.isfinite(cost(best)):
+        raise ScoringError("no scoring constants fit: the swipes contradict their labels")
+    return fits[best][0]
 
 
 def cross_entropy(beams: StoredBeams, scoring: Scoring) -> float:
     """Mean negative log-probability of the targets that are in their beams, in nats."""
-    held = _Held(beams, beams.scores(scoring)[:, None] / scoring.temperature)
-    return held.cost(np.ones(1))
+    return _Choices(beams, beams.scores(scoring)[:, None] / scoring.temperature).cost(np.ones(1))
 
 
-def _fit_linear(beams: Sequence[StoredBeams], scoring: Scoring, geometric: bool) -> tuple[Scoring, float]:
-    """The best weights for a given exponent and floor, and their cross-entropy."""
-    terms = TERMS if geometric else TERMS[:2]
-    parts = [_Held(part, _columns(part, scoring)[:, : 1 + len(terms)]) for part in beams]
-    weights = _newton(parts, np.array([1.0] + [0.0] * len(terms)))
-    cost = float(np.mean([part.cost(weights) for part in parts]))
+def choose_constants(names: Sequence[str]) -> Space:
+    """The ranges of some scoring constants; an error lists the known ones."""
+    known = {**SCORING_SPACE, **FURTHER_SPACE}
+    for name in names:
+        if name not in known:
+            raise ScoringError(f"no scoring constant {name!r} to tune; there are {', '.join(known)}")
+    return {name: known[name] for name in dict.fromkeys(names)}
+
+
+def search_corpus(parts: Sequence[TuningSet], scoring: Scoring, measured: bool = False) -> StoredBeams:
+    """The beams of one corpus; words that swipes on several layouts mean count together."""
+    return join_beams([part.beams(scoring, measured) for part in parts])
+
+
+def search_pruning(
+    corpora: Sequence[Sequence[TuningSet]], scoring: Scoring, plan: Plan, progress: Progress | None = None
+) -> StudyResult:
+    """The pruning constants that keep the most targets in the beam: recall in percent, the mean over the corpora."""
+
+    def recall(choice: dict[str, float]) -> float:
+        return float(np.mean([search_corpus(parts, replace(scoring, **choice)).recall for parts in corpora]))
+
+    return maximise(recall, plan, asdict(scoring), progress)
+
+
+def search_scoring(
+    beams: Sequence[StoredBeams], scoring: Scoring, plan: Plan, progress: Progress | None = None
+) -> StudyResult:
+    """The scoring constants with the highest tt1mm5."""
+    return maximise(lambda choice: mean_tt1mm5(beams, replace(scoring, **choice)), plan, asdict(scoring), progress)
+
+
+def search_shark2(
+    beams: Sequence[StoredBeams], constants: Shark2Constants, plan: Plan, progress: Progress | None = None
+) -> StudyResult:
+    """SHARK2's weights with the highest tt1mm5; radii, shape and ends keep their values, as in the report."""
+
+    def reached(choice: dict[str, float]) -> float:
+        return mean_tt1mm5(beams, as_scoring(replace(constants, **choice)))  # type: ignore[arg-type]
+
+    return maximise(reached, plan, asdict(constants), progress)
+
+
+def mean_tt1mm5(beams: Sequence[StoredBeams], scoring: Scoring) -> float:
+    """tt1mm5 in percent, the mean over the corpora."""
+    return float(np.mean([part.accuracy(scoring)["tt1mm5"] for part in beams]))
+
+
+def _neighbours(place: tuple[int, ...], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """A place on a grid and the places around it, itself first."""
+    places: list[tuple[int, ...]] = [()]
+    for index, size in zip(place, sizes, strict=True):
+        places = [(*head, index + step) for head in places for step in (0, -1, 1) if 0 <= index + step < size]
+    return places
+
+
+def _fit_linear(beams: Sequence[StoredBeams], scoring: Scoring, names: Sequence[str]) -> tuple[Scoring, float]:
+    """The best linear weights and temperature, and their cross-entropy."""
+    parts = [_Choices(part, _columns(part, scoring, names)) for part in beams]
+    weights = _newton(parts, np.array([1.0] + [0.0] * len(names)))
     if weights[0] <= 0:  # the evidence would count against a word: no ranking
         return scoring, np.inf
-    values = dict(zip(terms, (weights[1:] / weights[0]).tolist(), strict=True))
-    rest = dict.fromkeys(TERMS[len(terms) :], 0.0)
-    return replace(scoring, **values, **rest, temperature=float(1 / weights[0])), cost
+    values = dict(zip(names, (weights[1:] / weights[0]).tolist(), strict=True))
+    cost = float(np.mean([part.cost(weights) for part in parts]))
+    return replace(scoring, **values, temperature=float(1 / weights[0])), cost
 
 
-def _newton(parts: Sequence[_Held], weights: np.ndarray) -> np.ndarray:
+def _columns(beams: StoredBeams, scoring: Scoring, names: Sequence[str]) -> np.ndarray:
+    """The score without the named terms, then each of those terms for a weight of one. Shape: [H, 1 + names]."""
+    rest = beams.scores(replace(scoring, **dict.fromkeys(names, 0.0)))
+    silent = replace(beams, log_probs=np.zeros_like(beams.log_probs))
+    alone = replace(scoring, **dict.fromkeys(LINEAR, 0.0))
+    return np.column_stack([rest, *(silent.scores(replace(alone, **{name: 1.0})) for name in names)])
+
+
+def _newton(parts: Sequence[_Choices], weights: np.ndarray) -> np.ndarray:
     """The weights of least cost, every part counting the same. Shape: [C] -> [C]."""
     spread = np.mean([part.values.std(axis=0) for part in parts], axis=0) + 1e-9
+
+    def cost(weights: np.ndarray) -> float:
+        penalty = RIDGE / 2 * np.sum((weights * spread) ** 2)
+        return float(np.mean([part.cost(weights) for part in parts]) + penalty)
+
+    before = cost(weights)
     for _ in range(STEPS):
         slopes = [part.slope(weights) for part in parts]
         gradient = np.mean([slope[0] for slope in slopes], axis=0) + RIDGE * weights * spread**2
         curvature = np.mean([slope[1] for slope in slopes], axis=0) + RIDGE * np.diag(spread**2)
         step = np.linalg.solve(curvature, gradient)
-        weights = weights - step
+        # Far from the optimum a whole step can go uphill; so small a step is as good as none.
+        while (after := cost(weights - step)) > before + 1e-12 and np.abs(step * spread).max() > 1e-6:
+            step = step / 2
+        weights, before = weights - step, after
         if np.abs(step * spread).max() < 1e-6:
             break
     return weights
 
 
-def _columns(beams: StoredBeams, scoring: Scoring) -> np.ndarray:
-    """The terms of the score, one per weight, the log-probability first. Shape: [H, 5]."""
-    lengths = np.maximum(beams.lengths, 1).astype(np.float64)
-    frequencies = np.maximum(beams.frequencies, scoring.frequency_floor)
-    evidence = beams.log_probs / lengths**scoring.length_exponent
-    return np.column_stack([evidence, frequencies, beams.lengths, -beams.distances])
-
-
-class _Held:
+class _Choices:
     """The beams that hold their target, as a conditional logit over columns of values."""
 
     def __init__(self, beams: StoredBeams, values: np.ndarray) -> None:

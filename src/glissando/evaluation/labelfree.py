@@ -1,11 +1,10 @@
-"""A frequency weight for a word list that nobody has tuned, without a labelled swipe.
+"""A frequency weight for a word list for which there are no labelled swipes.
 
-How much a list's frequencies should count depends on how they are scaled, on how well they agree with what people
-write, on how many words lie near one another on the layout, and on how sure the encoder is there. Made-up swipes
-(synth.py) for words drawn as often as they are used know all of this: the weight that suits them is fitted as it
-would be to real ones. They are not real ones, so the weight itself is not taken over, but how it changes: constants
-tuned on real swipes keep beside them the weight that made-up swipes would have had on their list and layout, and the
-tuned weight is moved by the ratio of the two.
+The right weight depends on the scale of the list's frequencies, on how well they agree with what people write, on how
+many words lie near one another on the layout, and on how certain the encoder is there. Synthetic swipes (synth.py)
+for words drawn as often as they are used reflect all of this, so a weight is fitted to them as to real swipes. They
+are not real swipes, so only the change of the weight is used: constants tuned on real swipes are stored with the
+weight that synthetic swipes have on the same list and layout, and the tuned weight is multiplied by the ratio.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from glissando.errors import GlissandoError, LexiconError, ScoringError
-from glissando.evaluation.evaluate import EvaluationOptions, make_decoder
-from glissando.evaluation.fit import fit_frequency_weight
-from glissando.evaluation.tune import TuningSet
+from glissando.evaluation.beams import TuningSet
+from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for
+from glissando.evaluation.fit import fit_scoring
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon, typed_letters
@@ -32,11 +31,11 @@ ZIPF_SHIFT = 2.7  # Mandelbrot's: the r-th word of a list is used as 1 / (r + 2.
 
 @dataclass(frozen=True)
 class Draws:
-    """The swipes to make up.
+    """The synthetic swipes to draw.
 
     Attributes:
-        swipes: how many; with 2,000 the weight varies by some 3 % from seed to seed.
-        noise: how much human noise, 1 being what people do.
+        swipes: how many; with 2,000 the weight varies by about 3 % from seed to seed.
+        noise: the amount of human noise, 1 is natural.
         seed: repeats the draw.
     """
 
@@ -48,8 +47,8 @@ class Draws:
 def word_usage(lexicon: Lexicon, language: str = "") -> dict[str, float]:
     """How often words are used, up to a factor.
 
-    By wordfreq, which counted them in other places than the list did, so that the list's own errors show. Where it
-    does not know the language, by Zipf's law in the order of the list, which takes the list at its word.
+    The counts are wordfreq's, which are independent of the list, so errors of the list show. If wordfreq lacks the
+    language, Zipf's law gives them in the order of the list; then errors of the list cannot show.
     """
     import wordfreq
 
@@ -61,9 +60,9 @@ def word_usage(lexicon: Lexicon, language: str = "") -> dict[str, float]:
 
 
 def make_up_swipes(keyboard: Keyboard, usage: Mapping[str, float], draws: Draws | None = None) -> TuningSet:
-    """Swipes for words drawn by usage, encoded; words that the list lacks are added to it as rare ones.
+    """Synthetic swipes for words drawn by usage; words that the lexicon lacks are added to it as rare ones.
 
-    Words of one letter are left out: they are taps, and their only rivals are the neighbouring keys.
+    Words of one letter are left out: they are taps.
     """
     draws = draws or Draws()
     rng = np.random.default_rng(draws.seed)
@@ -76,24 +75,27 @@ def make_up_swipes(keyboard: Keyboard, usage: Mapping[str, float], draws: Draws 
     known = frozenset(keyboard.lexicon.spell(letters))
     lexicon = keyboard.lexicon.with_words(word for word in meant if "".join(typed_letters(word, letters)) not in known)
     gestures = [swipe(word, keyboard.layout, rng, draws.noise) for word in meant]
-    with_all = Keyboard(keyboard.layout, lexicon, keyboard.encoder, keyboard.scoring, keyboard.width)
-    return TuningSet.encode(with_all, gestures, meant)
+    return TuningSet.encode(keyboard.replace(lexicon=lexicon, decoder=None), gestures, meant)
 
 
 def made_up_weight(keyboard: Keyboard, usage: Mapping[str, float], draws: Draws | None = None) -> float:
-    """The frequency weight that suits made-up swipes best, the other constants being the keyboard's."""
+    """The frequency weight that fits synthetic swipes best, with the keyboard's other constants.
+
+    The scale of the score is fitted too and divided out: these swipes may be clearer or less clear than real ones.
+    """
     scoring = keyboard.scoring
-    return fit_frequency_weight(make_up_swipes(keyboard, usage, draws).beams(scoring, scoring.geometric), scoring)
+    beams = make_up_swipes(keyboard, usage, draws).beams(scoring, scoring.geometric)
+    return fit_scoring([beams], scoring, ["frequency_weight"]).frequency_weight
 
 
 def reference_weight(data: Any, source: str) -> float:
-    """What ``made_up_weight`` was where some constants were tuned, as it stands in their JSON."""
+    """The ``made_up_weight`` that is stored in the JSON of some constants."""
     entry = data.get("label_free") if isinstance(data, Mapping) else None
     value = entry.get("frequency_weight") if isinstance(entry, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
         raise ScoringError(
-            f"{source} does not say what its frequency weight would be by made-up swipes (label_free); "
-            f"begin with constants that do, such as the packaged ones"
+            f"{source} has no label_free.frequency_weight, the weight of synthetic swipes where it was tuned; "
+            f"begin with constants that have it, such as the packaged ones"
         )
     return float(value)
 
@@ -101,25 +103,27 @@ def reference_weight(data: Any, source: str) -> float:
 def tune_label_free(
     layout: Layout, options: EvaluationOptions, draws: Draws | None = None, command: str = ""
 ) -> dict[str, Any]:
-    """Constants for a list on a layout, in the form that decoding reads and another tuning can begin with.
+    """Constants for a list on a layout, in the form that decoding reads and that another tuning can begin with.
 
     Args:
-        layout: where the words will be swiped.
+        layout: the layout.
         options: the word list, its language, the encoder, the beam, and the constants to begin with.
-        draws: the swipes to make up.
+        draws: the synthetic swipes.
         command: goes into the provenance.
     """
     draws = draws or Draws()
-    keyboard = make_decoder(layout, [], options)[0]
+    keyboard = keyboard_for(layout, [], options)[0]
     if not isinstance(keyboard, Keyboard):
         raise GlissandoError("only the encoder's frequency weight is set without labels; leave --method away")
     if isinstance(options.scoring, (Mapping, Scoring)):
-        raise ScoringError("a weight is set without labels from a packaged name or a JSON file")
+        raise ScoringError("--label-free begins with a packaged name or a JSON file, not with constants in memory")
     language = options.language or keyboard.lexicon.language or layout.language
     reference = reference_weight(*read_scoring(options.scoring, language))
     made_up = made_up_weight(keyboard, word_usage(keyboard.lexicon, language), draws)
     if made_up <= 0:
-        raise ScoringError(f"the frequencies of lexicon {keyboard.lexicon.name} tell nothing of what is written")
+        raise ScoringError(
+            f"the frequencies of lexicon {keyboard.lexicon.name} do not agree with how often words are used"
+        )
     weight = keyboard.scoring.frequency_weight * made_up / reference
     return {
         "scoring": replace(keyboard.scoring, frequency_weight=weight).to_dict(),

@@ -1,24 +1,22 @@
-"""What is counted over decoded swipes. Shares are in percent."""
+"""Accuracy and calibration of decoded swipes. Shares are in percent."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from glissando.evaluation.calibration import Bin, calibration_error, reliability
-
 MIN_EXAMPLES = 5  # words with fewer swipes do not count in the word-level metrics (the report's "@5")
+BINS = 15  # equally wide, as is usual for the expected calibration error
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One swipe decoded.
+    """One decoded swipe.
 
     Words are compared by what is typed: "its" and "it's" are the same path, so they are one answer.
 
@@ -27,7 +25,7 @@ class Outcome:
         ranking: the typed letters of the candidates, best first, no repeats.
         known: whether the lexicon had the word before any target was added.
         greedy: the letters read without a lexicon, None where the method reads none.
-        probability: what the best candidate was given, all words of its typed letters together; None where unknown.
+        probability: the probability of the best candidate, summed over all words with its letters; None if unknown.
     """
 
     target: str
@@ -38,7 +36,7 @@ class Outcome:
 
     @property
     def rank(self) -> int:
-        """Place of the target, 1 the best; 0 where it was not found."""
+        """Rank of the target, 1 is the best; 0 if it is not among the candidates."""
         return self.ranking.index(self.target) + 1 if self.target in self.ranking else 0
 
 
@@ -51,10 +49,10 @@ class Metrics:
         top1, top3, top10: share whose target ranks that high.
         half_width: Wald 95 % half-width of top1.
         greedy: share read right letter by letter, without a lexicon; None where the method reads none.
-        recall: share whose target is among all that the beam ended with.
+        recall: share whose target is among all candidates.
         map5: mean average precision over words with five or more swipes (1 / rank, 0 beyond rank 5).
         macro_f1_5: mean F1 of the best candidate over those words.
-        tt1mm5: mean of top1, top3, map5 and macro_f1_5, what the tuning maximises.
+        tt1mm5: mean of top1, top3, map5 and macro_f1_5, which the report's tuning maximises.
         calibration_error: expected calibration error of the best candidate's probability; None where unknown.
         oov: share whose word the lexicon did not have.
         by_length: top1 and n by letters typed.
@@ -83,86 +81,103 @@ class Metrics:
 
 def summarise(outcomes: Sequence[Outcome], ms_p50: float | None = None) -> Metrics:
     """Count a set of decoded swipes; at least one."""
-    n = len(outcomes)
-    ranks = [outcome.rank for outcome in outcomes]
-    top1, top3, top10 = (_share(0 < rank <= k for rank in ranks) for k in (1, 3, 10))
-    map5, macro_f1_5 = _word_level(outcomes, ranks)
+    ranks = np.array([outcome.rank for outcome in outcomes])
+    number = {word: index for index, word in enumerate(dict.fromkeys(outcome.target for outcome in outcomes))}
+    targets = np.array([number[outcome.target] for outcome in outcomes])
+    first = np.array([number.get(outcome.ranking[0], -1) if outcome.ranking else -1 for outcome in outcomes])
+    accuracy = rank_accuracy(ranks, targets, first)
+    top1 = accuracy["top1"] / 100
     read = [outcome.greedy == outcome.target for outcome in outcomes if outcome.greedy is not None]
+    bins = outcome_reliability(outcomes)
     return Metrics(
-        n=n,
-        top1=top1,
-        top3=top3,
-        top10=top10,
-        half_width=196 * math.sqrt(top1 / 100 * (1 - top1 / 100) / n),
+        n=len(outcomes),
+        top10=_share((ranks > 0) & (ranks <= 10)),
+        half_width=196 * math.sqrt(top1 * (1 - top1) / len(outcomes)),
         greedy=_share(read) if read else None,
-        recall=_share(rank > 0 for rank in ranks),
-        map5=map5,
-        macro_f1_5=macro_f1_5,
-        tt1mm5=(top1 + top3 + map5 + macro_f1_5) / 4,
-        oov=_share(not outcome.known for outcome in outcomes),
+        recall=_share(ranks > 0),
+        oov=_share([not outcome.known for outcome in outcomes]),
         by_length=_by_length(outcomes, ranks),
-        calibration_error=calibration_error(bins) if (bins := outcome_reliability(outcomes)) else None,
+        calibration_error=calibration_error(bins) if bins else None,
         ms_p50=ms_p50,
+        **accuracy,
     )
 
 
-@dataclass(frozen=True)
-class McNemar:
-    """Two methods on the same swipes.
+def rank_accuracy(ranks: np.ndarray, targets: np.ndarray, first: np.ndarray) -> dict[str, float]:
+    """top1, top3, map5, macro_f1_5 and their mean tt1mm5, as ``Metrics`` has them.
+
+    map5 and macro_f1_5 are zero where no word has ``MIN_EXAMPLES`` swipes.
+
+    Args:
+        ranks: [n] rank of each swipe's target, 0 where it was not found.
+        targets: [n] number of the word that each swipe means.
+        first: [n] number of the word that was ranked first, -1 for a word that no swipe means.
+    """
+    size = int(max(targets.max(), first.max())) + 1
+    count = np.bincount(targets, minlength=size)
+    predicted = np.bincount(first[first >= 0], minlength=size)
+    right = np.bincount(targets[ranks == 1], minlength=size)
+    gains = np.where((ranks > 0) & (ranks <= 5), 1 / np.maximum(ranks, 1), 0.0)
+    precision = np.bincount(targets, gains, size)
+    words = count >= MIN_EXAMPLES
+    top1, top3 = _share(ranks == 1), _share((ranks > 0) & (ranks <= 3))
+    map5 = _mean_percent(precision[words] / count[words])
+    f1 = _mean_percent(2 * right[words] / (count[words] + predicted[words]))
+    return {"top1": top1, "top3": top3, "map5": map5, "macro_f1_5": f1, "tt1mm5": (top1 + top3 + map5 + f1) / 4}
+
+
+class Bin(NamedTuple):
+    """Best candidates with similar probabilities.
 
     Attributes:
-        gained: swipes that only the second reads right.
-        lost: swipes that only the first reads right.
-        p: two-sided exact probability of a split at least so uneven where neither is better.
+        swipes: how many there are.
+        probability: their mean probability, 0 to 1.
+        right: the share of them that is right, 0 to 1.
     """
 
-    gained: int
-    lost: int
-    p: float
+    swipes: int
+    probability: float
+    right: float
 
 
-def mcnemar(first: Sequence[bool] | np.ndarray, second: Sequence[bool] | np.ndarray) -> McNemar:
-    """McNemar's exact test. Shape: [n], [n], whether each swipe was read right."""
-    one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    gained, lost = int((other & ~one).sum()), int((one & ~other).sum())
-    differing = gained + lost
-    tail = sum(math.comb(differing, k) for k in range(min(gained, lost) + 1))
-    # Whole numbers until the last step: 2 ** differing alone overflows a float.
-    return McNemar(gained, lost, min(1.0, float(Fraction(2 * tail, 2**differing))))
+def reliability(
+    probabilities: Sequence[float] | np.ndarray, right: Sequence[bool] | np.ndarray, bins: int = BINS
+) -> list[Bin]:
+    """Compare probabilities with the share that is right, in bins of equal width; empty bins are left out.
+
+    Shape: [n], [n].
+    """
+    probabilities, right = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    which = np.minimum((probabilities * bins).astype(int), bins - 1)
+    chosen = [which == index for index in np.unique(which)]
+    return [Bin(int(rows.sum()), float(probabilities[rows].mean()), float(right[rows].mean())) for rows in chosen]
 
 
 def outcome_reliability(outcomes: Sequence[Outcome]) -> list[Bin]:
-    """How the probabilities of the best candidates came true; swipes without any do not count."""
+    """The bins of some outcomes; those without a probability do not count."""
     judged = [(outcome.probability, outcome.rank == 1) for outcome in outcomes if outcome.probability is not None]
-    return reliability([said for said, _ in judged], [right for _, right in judged]) if judged else []
+    return reliability([probability for probability, _ in judged], [right for _, right in judged]) if judged else []
 
 
-def _share(hits: Any) -> float:
+def calibration_error(bins: Sequence[Bin]) -> float:
+    """Expected calibration error in percent: the mean distance of probability and share right, weighted by size."""
+    total = sum(part.swipes for part in bins)
+    return 100 * sum(part.swipes * abs(part.probability - part.right) for part in bins) / total if total else 0.0
+
+
+def _share(hits: Sequence[bool] | np.ndarray) -> float:
     """Percent of true values."""
-    values = list(hits)
-    return 100 * sum(values) / len(values) if values else 0.0
+    return 100 * int(np.count_nonzero(hits)) / len(hits)
 
 
-def _word_level(outcomes: Sequence[Outcome], ranks: Sequence[int]) -> tuple[float, float]:
-    """map5 and macro_f1_5; zero where no word has enough swipes."""
-    count = Counter(outcome.target for outcome in outcomes)
-    predicted = Counter(outcome.ranking[0] for outcome in outcomes if outcome.ranking)
-    right: Counter[str] = Counter()
-    precision: dict[str, float] = defaultdict(float)
-    for outcome, rank in zip(outcomes, ranks, strict=True):
-        right[outcome.target] += rank == 1
-        precision[outcome.target] += 1 / rank if 0 < rank <= 5 else 0.0
-    words = [word for word, times in count.items() if times >= MIN_EXAMPLES]
-    if not words:
-        return 0.0, 0.0
-    f1 = [2 * right[word] / (count[word] + predicted[word]) for word in words]
-    average = [precision[word] / count[word] for word in words]
-    return 100 * sum(average) / len(words), 100 * sum(f1) / len(words)
+def _mean_percent(shares: np.ndarray) -> float:
+    """Mean of shares in percent, zero if there are none. Shape: [V]."""
+    return 100 * sum(shares.tolist()) / len(shares) if len(shares) else 0.0
 
 
-def _by_length(outcomes: Sequence[Outcome], ranks: Sequence[int]) -> dict[int, dict[str, float]]:
+def _by_length(outcomes: Sequence[Outcome], ranks: np.ndarray) -> dict[int, dict[str, float]]:
     """top1 and n for every length of word."""
     groups: dict[int, list[bool]] = defaultdict(list)
-    for outcome, rank in zip(outcomes, ranks, strict=True):
+    for outcome, rank in zip(outcomes, ranks.tolist(), strict=True):
         groups[len(outcome.target)].append(rank == 1)
     return {length: {"n": len(hits), "top1": _share(hits)} for length, hits in sorted(groups.items())}

@@ -1,223 +1,307 @@
-"""Fit the constants of search and score to swipes: the report's two stages, with Optuna.
+"""Tune the constants of search and score to swipes whose words are known.
 
-Stage one finds the pruning constants that keep the most targets in the beam; stage two the scoring constants
-that rank them best (tt1mm5), on the beams of stage one. Every corpus counts the same, however large.
+Stage one finds the pruning constants that keep the most targets in the beam, with Optuna. Stage two finds the scoring
+constants on the beams of stage one: by cross-entropy (fit.py), which made the packaged constants, or by the report's
+protocol, an Optuna search for the best tt1mm5. Every corpus counts the same, however large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
-from typing import Protocol
+import hashlib
+import json
+import platform
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from glissando.errors import CorpusError, ScoringError
-from glissando.evaluation.fit import cross_entropy
-from glissando.evaluation.stored import StoredBeams, store_beams, tt1mm5
-from glissando.evaluation.study import Found, Plan, Progress, Range, Space, maximise
+from glissando.corpus.layouts import LayoutShelf
+from glissando.corpus.records import Swipe
+from glissando.errors import CorpusError, GlissandoError
+from glissando.evaluation.beams import StoredBeams, TuningSet, as_scoring, join_beams, store_matches
+from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets, with_aspect
+from glissando.evaluation.fit import (
+    CONSTANTS,
+    PRUNING_SPACE,
+    SCORING_SPACE,
+    SHARK2_SPACE,
+    choose_constants,
+    cross_entropy,
+    fit_scoring,
+    search_corpus,
+    search_pruning,
+    search_scoring,
+    search_shark2,
+)
+from glissando.evaluation.study import Plan, Progress, Space, StudyResult
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, Readings
-from glissando.lexicon import Lexicon, typed_letters
+from glissando.keyboard import Keyboard
 from glissando.scoring import Scoring
+from glissando.shark2 import Shark2Constants
 
-# Wide enough that no optimum seen so far lies on an edge; where one does, the search widens its range.
-PRUNING_SPACE: Space = {
-    "pruning_exponent": Range(-0.5, 1.5),
-    "pruning_bonus": Range(-1.0, 4.0),
-    "pruning_frequency": Range(0.0, 0.1, lowest=0.0),
-}
-SCORING_SPACE: Space = {
-    "length_exponent": Range(-0.5, 1.5),
-    "frequency_weight": Range(-0.02, 0.15),
-    "length_bonus": Range(-2.0, 6.0),
-}
-FURTHER_SPACE: Space = {  # constants beyond equation 3
-    "frequency_floor": Range(0.0, 150.0, lowest=0.0, highest=255.0),
-    "location_weight": Range(-1.0, 10.0),
-    "shape_weight": Range(-2.0, 25.0),
-}
-SHARK2_SPACE: Space = {"location_weight": Range(0.0, 40.0), "frequency_weight": Range(-0.02, 0.25)}
-
-PRUNING_TRIALS = 50  # the report's
-SCORING_TRIALS = 3000
-BATCH = 50  # scoring trials between two looks at a shared study; they take milliseconds
-
+PROTOCOLS = ("fit", "report")
+STAGES = ("pruning", "scoring", "all")
+PRUNING_TRIALS, SCORING_TRIALS = 50, 3000  # the report's
 MIN_SWIPES = 100  # fewer say little about five constants
-TEMPERATURES = np.geomspace(0.1, 10.0, 81)
+
+Bar = Callable[[str], AbstractContextManager[Progress | None]]
 
 
-class Searchable(Protocol):
-    """Swipes whose beams can be had for any pruning constants: a TuningSet or a TuningCorpus."""
-
-    def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
-        """Search every swipe."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class TuningSet:
-    """Swipes on one layout, encoded once: a keyboard, what its networks read and the letters meant.
+@dataclass(frozen=True)
+class TuningOptions:
+    """What to tune and how.
 
     Attributes:
-        keyboard: decodes them.
-        gestures: the n swipes.
-        readings: their log-emissions over the layout's letters.
-        targets: n strings of typed letters.
+        protocol: "fit" (cross-entropy) or "report" (tt1mm5 with Optuna) for the scoring constants.
+        stage: "pruning", "scoring" or "all".
+        constants: the scoring constants to tune, the others keep their values; None tunes all of them in "fit" and
+            those of equation 3 in "report".
+        trials_pruning, trials_scoring: Optuna's trials for each stage, by all workers together.
+        seed: repeats a tuning that one worker makes without interruption.
+        storage: URL of the Optuna storage; None keeps the studies in memory.
     """
 
-    keyboard: Keyboard
-    gestures: tuple[Gesture, ...]
-    readings: Readings
-    targets: tuple[str, ...]
+    protocol: str = "fit"
+    stage: str = "all"
+    constants: tuple[str, ...] | None = None
+    trials_pruning: int = PRUNING_TRIALS
+    trials_scoring: int = SCORING_TRIALS
+    seed: int = 0
+    storage: str | None = None
+
+    def __post_init__(self) -> None:
+        for what, name, known in (("protocol", self.protocol, PROTOCOLS), ("stage", self.stage, STAGES)):
+            if name not in known:
+                raise GlissandoError(f"no {what} {name!r}; there are {', '.join(known)}")
+        choose_constants(self.constants or ())
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The scoring constants to tune."""
+        return self.constants or (CONSTANTS if self.protocol == "fit" else tuple(SCORING_SPACE))
+
+
+@dataclass(frozen=True)
+class TuningFile:
+    """A corpus as named on the command line: JSON lines, and a word list of its own (file or language) if given."""
+
+    path: Path
+    lexicon: str | None = None
 
     @classmethod
-    def encode(cls, keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str]) -> TuningSet:
-        """Run the encoder over swipes whose words are known."""
-        letters = frozenset(keyboard.layout.letters)
-        targets = tuple("".join(typed_letters(word, letters)) for word in words)
-        check_known(targets, keyboard.lexicon, letters)
-        return cls(keyboard, tuple(gestures), keyboard.read(gestures), targets)
+    def parse(cls, argument: str) -> TuningFile:
+        """Read ``FILE`` or ``FILE=LEXICON``; the name of an existing file may hold the sign."""
+        file, sign, lexicon = argument.rpartition("=")
+        if not sign or Path(argument).exists():
+            return cls(Path(argument))
+        if not file or not lexicon:
+            raise CorpusError(f"a corpus is FILE or FILE=LEXICON, got {argument!r}")
+        return cls(Path(file), lexicon)
 
-    def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
-        """Search every swipe with these pruning constants; ``measured`` adds the distances of geometry.py."""
-        # Any weight makes it measure.
-        asked = replace(scoring, location_weight=1.0 if measured else 0.0, shape_weight=0.0)
-        keyboard = self.keyboard.replace(scoring=asked)
-        stages = keyboard.stages(self.gestures, 0, self.readings)
-        return store_beams(
-            stages.hypotheses, keyboard.trie, keyboard.lexicon.frequencies, self.targets, stages.distances
-        )
+
+class LabelledSwipes(NamedTuple):
+    """Swipes on one layout: what decodes them (a Keyboard or a Shark2), and the words meant."""
+
+    board: Any
+    gestures: list[Gesture]
+    words: list[str]
 
 
 @dataclass(frozen=True, eq=False)
 class TuningCorpus:
-    """The swipes of one corpus, a set for every layout they were made on."""
+    """The usable swipes of one corpus, by layout."""
 
     name: str
-    parts: tuple[TuningSet, ...]
+    parts: tuple[LabelledSwipes, ...]
 
-    def __post_init__(self) -> None:
-        check_enough(self.name, sum(len(part.targets) for part in self.parts))
-
-    def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
-        """Search every swipe; words meant on several layouts count together."""
-        return join_beams([part.beams(scoring, measured) for part in self.parts], [part.targets for part in self.parts])
-
-
-def check_enough(name: str, swipes: int) -> None:
-    """Refuse to tune on a handful."""
-    if swipes < MIN_SWIPES:
-        raise CorpusError(f"{name}: tuning needs at least {MIN_SWIPES} usable swipes, got {swipes}")
-
-
-def check_known(targets: Sequence[str], lexicon: Lexicon, letters: frozenset[str]) -> None:
-    """Refuse to tune on words that cannot be ranked."""
-    missing = sorted(set(targets).difference(lexicon.spell(letters)))
-    if missing:
-        raise CorpusError(
-            f"{len(missing):,} of the {len(set(targets)):,} words meant are not in lexicon {lexicon.name} "
-            f"({', '.join(missing[:3])}, ...) and cannot be ranked; --add-targets puts them in"
-        )
+    def describe(self) -> dict[str, Any]:
+        """Name, size and a hash of all that tuning sees of it: words, layouts and swipes."""
+        digest = hashlib.sha256()
+        for board, gestures, words in self.parts:
+            digest.update(board.lexicon.frequencies.tobytes())
+            digest.update("\n".join(board.lexicon.words).encode())
+            digest.update(json.dumps(board.layout.to_dict(), sort_keys=True).encode())
+            for gesture, word in zip(gestures, words, strict=True):
+                digest.update(word.encode())
+                digest.update(np.concatenate([gesture.x, gesture.y, gesture.t]).tobytes())
+        return {
+            "file": self.name,
+            "lexicon": ", ".join(sorted({part.board.lexicon.name for part in self.parts})),
+            "swipes": sum(len(part.words) for part in self.parts),
+            "sha256": digest.hexdigest()[:16],
+        }
 
 
-def join_beams(parts: Sequence[StoredBeams], targets: Sequence[Sequence[str]]) -> StoredBeams:
-    """Lay stored beams end to end, the spellings that several of them meant made one.
+@dataclass(frozen=True)
+class Tuning:
+    """The tuned constants in the form that decoding reads, the searches behind them, and what they reach."""
+
+    constants: dict[str, dict[str, float]]  # {"scoring": ...} or {"shark2": ...}
+    searches: dict[str, StudyResult]  # by stage
+    metrics: dict[str, Any]
+    provenance: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form; ``load_scoring`` reads its "scoring" object, ``load_shark2`` its "shark2"."""
+        return {**self.constants, "provenance": self.provenance, "metrics": self.metrics}
+
+
+def read_corpus(file: TuningFile, shelf: LayoutShelf, evaluation: EvaluationOptions) -> TuningCorpus:
+    """The usable swipes of a corpus."""
+    options = replace(evaluation, lexicon=file.lexicon, language=None) if file.lexicon else evaluation
+    by_layout: dict[str, list[Swipe]] = defaultdict(list)
+    for swipe in read_targets(file.path, shelf, options):
+        by_layout[swipe.layout].append(swipe)
+    count = sum(len(swipes) for swipes in by_layout.values())
+    if count < MIN_SWIPES:
+        raise CorpusError(f"{file.path.name}: tuning needs at least {MIN_SWIPES} usable swipes, got {count}")
+    parts = []
+    for name, swipes in by_layout.items():
+        words = [swipe.word for swipe in swipes]
+        board, _ = keyboard_for(with_aspect(shelf[name], swipes), words, options)
+        parts.append(LabelledSwipes(board, [swipe.gesture for swipe in swipes], words))
+    return TuningCorpus(file.path.name, tuple(parts))
+
+
+def tune(
+    files: Sequence[TuningFile], evaluation: EvaluationOptions, options: TuningOptions, bar: Bar, command: str = ""
+) -> Tuning:
+    """Tune on some corpora.
 
     Args:
-        parts: the beams of each part.
-        targets: what each part's swipes meant, as ``store_beams`` was given it.
+        files: the corpora.
+        evaluation: how swipes are read and decoded; its scoring holds the constants to begin with.
+        options: what to tune.
+        bar: shows the progress of each step.
+        command: goes into the provenance.
     """
-    if len(parts) == 1:
-        return parts[0]
-    number = {typed: index for index, typed in enumerate(dict.fromkeys(typed for part in targets for typed in part))}
-    renumbered = [np.array([number[typed] for typed in dict.fromkeys(part)] + [-1], np.int32) for part in targets]
-    starts = np.cumsum([0] + [len(part.log_probs) for part in parts])
-    joined = {
-        "offsets": np.concatenate(
-            [part.offsets[:-1] + start for part, start in zip(parts, starts[:-1], strict=True)] + [starts[-1:]]
-        ),
-        "places": np.concatenate(
-            [np.where(part.places >= 0, part.places + s, -1) for part, s in zip(parts, starts[:-1], strict=True)]
-        ),
-        # -1, nobody's spelling, reads the last entry, which is -1.
-        "spellings": np.concatenate([new[part.spellings] for part, new in zip(parts, renumbered, strict=True)]),
-        "targets": np.concatenate([new[part.targets] for part, new in zip(parts, renumbered, strict=True)]),
-    }
-    for field in fields(StoredBeams):  # the rest is one row per hypothesis
-        if field.name not in joined:
-            joined[field.name] = np.concatenate([getattr(part, field.name) for part in parts])
-    return StoredBeams(**joined)
+    if evaluation.method == "shark2" and options.stage == "pruning":
+        raise GlissandoError("shark2 has no pruning stage: its endpoint radii are fixed; use --stage scoring")
+    shelf = LayoutShelf(evaluation.layouts)
+    corpora = [read_corpus(file, shelf, evaluation) for file in files]
+    session = _Session(corpora, _identify(corpora, evaluation), options, bar)
+    return session.tune_shark2(command) if evaluation.method == "shark2" else session.tune_keyboard(command)
 
 
-def choose_constants(names: Sequence[str]) -> Space:
-    """The ranges of some scoring constants; an error lists those there are."""
-    known = {**SCORING_SPACE, **FURTHER_SPACE}
-    for name in names:
-        if name not in known:
-            raise ScoringError(f"no scoring constant {name!r} to tune; there are {', '.join(known)}")
-    return {name: known[name] for name in dict.fromkeys(names)}
+@dataclass(frozen=True, eq=False)
+class _Session:
+    """One tuning: its corpora, what identifies it, and how it is done."""
+
+    corpora: Sequence[TuningCorpus]
+    identity: dict[str, Any]
+    options: TuningOptions
+    bar: Bar
+
+    def tune_keyboard(self, command: str) -> Tuning:
+        """Tune the pruning, then the scoring on the beams."""
+        options = self.options
+        with self.bar("encoding"):
+            sets = [[TuningSet.encode(*part) for part in corpus.parts] for corpus in self.corpora]
+        before = scoring = sets[0][0].keyboard.scoring
+        measured = scoring.geometric or bool({"location_weight", "shape_weight"} & set(options.chosen))
+        searches = {}
+        if options.stage != "scoring":
+            fixed = {"pruning_floor": scoring.pruning_floor}
+            plan = self._plan("pruning", PRUNING_SPACE, options.trials_pruning, fixed)
+            with self.bar("pruning") as progress:
+                searches["pruning"] = search_pruning(sets, scoring, plan, progress)
+            scoring = replace(scoring, **searches["pruning"].best)
+        with self.bar("searching"):
+            beams = [search_corpus(parts, scoring, measured) for parts in sets]
+            start = [search_corpus(parts, before, measured) for parts in sets] if scoring != before else beams
+        if options.stage != "pruning" and options.protocol == "fit":
+            with self.bar("fitting"):
+                scoring = fit_scoring(beams, scoring, options.chosen)
+        elif options.stage != "pruning":
+            space = choose_constants(options.chosen)
+            plan = self._plan("scoring", space, options.trials_scoring, _outside(scoring, space))
+            with self.bar("scoring") as progress:
+                searches["scoring"] = search_scoring(beams, scoring, plan, progress)
+            scoring = fit_scoring(beams, replace(scoring, **searches["scoring"].best), constants=())
+        metrics = {"before": self._measure(start, before), "after": self._measure(beams, scoring)}
+        return self._result({"scoring": scoring.to_dict()}, searches, metrics, command)
+
+    def tune_shark2(self, command: str) -> Tuning:
+        """Tune SHARK2's location and frequency weight by tt1mm5, as the report does, on matches that are made once."""
+        with self.bar("matching"):
+            beams = [join_beams([store_matches(*part) for part in corpus.parts]) for corpus in self.corpora]
+        before: Shark2Constants = self.corpora[0].parts[0].board.constants
+        plan = self._plan("shark2", SHARK2_SPACE, self.options.trials_scoring, _outside(before, SHARK2_SPACE))
+        with self.bar("scoring") as progress:
+            search = search_shark2(beams, before, plan, progress)
+        after = replace(before, **search.best)  # type: ignore[arg-type]
+        metrics = {
+            "before": self._measure(beams, as_scoring(before)), "after": self._measure(beams, as_scoring(after)),
+        }  # fmt: skip
+        return self._result({"shark2": after.to_dict()}, {"scoring": search}, metrics, command)
+
+    def _plan(self, stage: str, space: Space, trials: int, fixed: dict[str, float]) -> Plan:
+        """A search whose study is named by all that its values depend on, so that another corpus cannot join it."""
+        options = self.options
+        depends = {"stage": stage, "space": _plain(space), "seed": options.seed, **self.identity, "fixed": fixed}
+        digest = hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
+        return Plan(space, trials, options.seed, options.storage, f"glissando-{stage}-{digest[:16]}")
+
+    def _measure(self, beams: Sequence[StoredBeams], scoring: Scoring) -> dict[str, Any]:
+        """What constants reach: shares in percent and the cross-entropy, by corpus and in the mean."""
+        rows = [
+            {
+                "n": len(part.targets), "recall": part.recall, **part.accuracy(scoring),
+                "cross_entropy": cross_entropy(part, scoring),
+            }
+            for part in beams
+        ]  # fmt: skip
+        names = [corpus.name for corpus in self.corpora]
+        distinct = [name if name not in names[:i] else f"{name} ({i + 1})" for i, name in enumerate(names)]
+        mean = {name: float(np.mean([row[name] for row in rows])) for name in rows[0] if name != "n"}
+        return {"corpora": dict(zip(distinct, rows, strict=True)), "mean": mean}
+
+    def _result(
+        self, constants: dict[str, Any], searches: dict[str, StudyResult], metrics: dict[str, Any], command: str
+    ) -> Tuning:
+        """The result with its provenance."""
+        provenance = {
+            "command": command,
+            "protocol": self.options.protocol,
+            "corpora": self.identity["corpora"],
+            "weights": self.identity["weights"],
+            "trials": {stage: len(search.history) for stage, search in searches.items()},
+            "resumed": {stage: search.resumed for stage, search in searches.items()},
+            "spaces": {stage: _plain(search.space) for stage, search in searches.items()},
+            "widened": [note for search in searches.values() for note in search.widened],
+            "studies": {stage: search.study for stage, search in searches.items()},
+            "seed": self.options.seed,
+            "versions": {
+                "glissando": version("glissando"),
+                "optuna": version("optuna"),
+                "python": platform.python_version(),
+            },
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        }
+        return Tuning(constants, searches, metrics, provenance)
 
 
-def recall(sets: Sequence[Searchable], scoring: Scoring) -> float:
-    """Share of swipes whose target is in the beam, in percent, the mean over the corpora."""
-    return float(np.mean([part.beams(scoring).recall for part in sets]))
+def _identify(corpora: Sequence[TuningCorpus], evaluation: EvaluationOptions) -> dict[str, Any]:
+    """Everything that two workers must have in common before they may share a study."""
+    board = corpora[0].parts[0].board
+    weights = None
+    if isinstance(board, Keyboard):
+        files = [board.encoder.weights, *([board.decoder.weights] if board.decoder else [])]
+        weights = "+".join(file.card["sha256"][:16] for file in files)
+    described = [corpus.describe() for corpus in corpora]
+    return {"corpora": described, "weights": weights, "beam": evaluation.beam, "method": evaluation.method}
 
 
-def quality(beams: Sequence[StoredBeams], scoring: Scoring) -> float:
-    """tt1mm5 in percent, the mean over the corpora."""
-    return float(np.mean([tt1mm5(part, scoring)["tt1mm5"] for part in beams]))
+def _outside(constants: Scoring | Shark2Constants, space: Space) -> dict[str, float]:
+    """The constants that a search does not vary."""
+    return {name: value for name, value in asdict(constants).items() if name not in space}
 
 
-def search_pruning(sets: Sequence[Searchable], scoring: Scoring, plan: Plan, progress: Progress | None = None) -> Found:
-    """Stage one: the pruning constants with the highest recall."""
-    start = {name: getattr(scoring, name) for name in plan.space}
-    return maximise(lambda choice: recall(sets, replace(scoring, **choice)), plan, start, progress)
-
-
-def search_scoring(
-    beams: Sequence[StoredBeams], scoring: Scoring, plan: Plan, progress: Progress | None = None
-) -> Found:
-    """Stage two: the scoring constants with the highest tt1mm5."""
-    start = {name: getattr(scoring, name) for name in plan.space}
-    with one_thread():
-        return maximise(lambda choice: quality(beams, replace(scoring, **choice)), plan, start, progress)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Rank on one thread: it takes less than a millisecond, and threads that wait for work would take a core away."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
-
-
-def tune_pruning(
-    sets: Sequence[Searchable], scoring: Scoring, trials: int = 50, seed: int = 0, progress: Progress | None = None
-) -> Scoring:
-    """Stage one in memory: ``scoring`` with the best pruning constants."""
-    return replace(scoring, **search_pruning(sets, scoring, Plan(PRUNING_SPACE, trials, seed), progress).best)
-
-
-def tune_scoring(
-    beams: Sequence[StoredBeams], scoring: Scoring, trials: int = 3000, seed: int = 0, progress: Progress | None = None
-) -> Scoring:
-    """Stage two in memory: ``scoring`` with the best scoring constants."""
-    plan = Plan(SCORING_SPACE, trials, seed, batch=BATCH)
-    return replace(scoring, **search_scoring(beams, scoring, plan, progress).best)
-
-
-def fit_temperature(beams: Sequence[StoredBeams], scoring: Scoring) -> Scoring:
-    """The temperature under which the targets are likeliest, so that probabilities keep their meaning."""
-
-    def cost(temperature: float) -> float:
-        return float(np.mean([cross_entropy(part, replace(scoring, temperature=temperature)) for part in beams]))
-
-    coarse = min(TEMPERATURES[::8], key=cost)
-    near = TEMPERATURES[(coarse / 2 < TEMPERATURES) & (coarse * 2 > TEMPERATURES)]
-    return replace(scoring, temperature=float(min(near, key=cost)))
+def _plain(space: Space) -> dict[str, list[float]]:
+    return {name: [end.low, end.high] for name, end in space.items()}
