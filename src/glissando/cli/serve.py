@@ -85,12 +85,12 @@ def serve(
 
 def check_start(settings: Settings) -> None:
     """Fail here, in one line, rather than in a server process: weights, layouts, sentences and store must be sound."""
-    from glissando.web.decoding import Shelf
-    from glissando.web.sentences import load_pool
+    from glissando.web.decoding import Keyboards
+    from glissando.web.sentences import load_sentences
     from glissando.web.store import Store
 
-    Shelf(settings)
-    load_pool(settings)
+    Keyboards(settings).close()
+    load_sentences(settings)
     Store(settings.store).close()
 
 
