@@ -76,7 +76,10 @@ BAD = {
     "rows and keys": (b'{"points": [[0, 0, 0]], "layout": {"name": "x"}}', 422, "either a list"),
     "no letters": (b'{"points": [[0, 0, 0]], "layout": {"name": "x", "rows": ["   "]}}', 422, "keys"),
     "a language it cannot type": (
-        '{"points": [[0, 0, 0]], "layout": {"rows": ["ᚠᚢᚦ"]}, "language": "en"}'.encode(), 422, "can be typed"),
+        '{"points": [[0, 0, 0]], "layout": {"rows": ["ᚠᚢᚦ"]}, "language": "en"}'.encode(),
+        422,
+        "can be typed",
+    ),
     "too many keys": (json.dumps({"points": [[0, 0, 0]], "layout": {"rows": ["abcdefgh" * 10]}}).encode(), 422, ""),
     "half a character": (b'{"points": [[0, 0, 0]], "layout": "\\ud800"}', 400, "not JSON"),
     "over 256 KB": (b" " * (256 * 1024) + b"{}", 413, "over 262,144 bytes"),

@@ -173,7 +173,9 @@ def donated(tmp_path_factory):
     """A store with what twelve donors gave, under the same secrets every time: splits are made by them."""
     url = f"sqlite:///{tmp_path_factory.mktemp('donated')}/s.db"
     store, layout, rng = Store(url), load_layout("qwerty"), np.random.default_rng(0)
-    sentences = [Sentence.of("en", f"Take the early train number {word} home today") for word in "one two three".split()]
+    sentences = [
+        Sentence.of("en", f"Take the early train number {word} home today") for word in ["one", "two", "three"]
+    ]
     store.remember(sentences)
     secrets = (f"secret {i}" for i in range(12))
     with pytest.MonkeyPatch.context() as patch:
@@ -183,7 +185,8 @@ def donated(tmp_path_factory):
                 for index, word in enumerate(one.text.split()):
                     gesture = swipe(word, layout, rng, noise=0.3)
                     points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).tolist() if index else []
-                    store.save(session, Donation(one.id, index, word, "qwerty", "en", points, 390, 156, "portrait", "touch", 1))
+                    donation = Donation(one.id, index, word, "qwerty", "en", points, 390, 156, "portrait", "touch", 1)
+                    store.save(session, donation)
     store.close()
     return url
 
