@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+import wordfreq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import make_interp_spline
 
+import glissando
 from glissando.errors import LayoutError
 from glissando.layout import Key, Layout
 from glissando.synth import (
@@ -116,6 +118,29 @@ def test_noisy_ends_miss_by_what_people_miss():
     end = [np.linalg.norm(([g.x[-1], g.y[-1]] - keys[-1]) * scale) for g in gestures]
     assert 0.22 < np.median(start) < 0.34
     assert 0.32 < np.median(end) < 0.50
+
+
+def test_a_pause_slows_the_path_at_every_point_and_moves_none():
+    points, durations = np.array([[0.0, 0.0], [0.5, 0.4], [1.0, 0.1]]), np.array([300.0, 200.0])
+    slowest = []
+    for pause in (0.0, 0.5, 1.0):
+        x, y, t = minimum_jerk(points, durations, rate_hz=1000, pause=pause)
+        np.testing.assert_allclose([x[300], y[300]], points[1], atol=1e-12)
+        assert t[-1] == 500
+        slowest.append(np.hypot(x[301] - x[299], y[301] - y[299]))
+    assert slowest[1] == pytest.approx(slowest[0] / 2, rel=0.05)
+    assert slowest[2] < slowest[0] / 20
+
+
+@pytest.mark.parametrize(("name", "language"), [("qwerty", "en"), ("clearflow", "en"), ("jcuken", "ru")])
+def test_the_packaged_keyboards_read_common_words(name, language):
+    keyboard = glissando.load(name, language)
+    letters = set(keyboard.layout.letters)
+    words = [word for word in wordfreq.top_n_list(language, 600) if len(word) > 2 and set(word) <= letters][:200]
+    rng = np.random.default_rng(0)
+    candidates = keyboard.decode_batch([swipe(word, keyboard.layout, rng) for word in words], k=1)
+    assert len(words) == 200
+    assert np.mean([best.letters == word for word, (best,) in zip(words, candidates, strict=True)]) >= 0.9
 
 
 def test_of_two_keys_with_a_letter_the_nearer_is_visited():
