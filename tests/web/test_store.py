@@ -112,9 +112,11 @@ def test_summary_counts(store, session):
 
 def test_many_threads_write_and_read_at_once(store, session):
     failures = []
+    sentences = [Sentence.of("en", f"Sentence {number}") for number in range(200)]
 
     def work(worker):
         try:
+            store.remember(sentences[::-1] if worker % 2 else sentences)
             for index in range(10):
                 store.save(session, donation(100 * worker + index, attempt=index))
                 store.recent(3)

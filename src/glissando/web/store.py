@@ -106,7 +106,8 @@ class Store:
 
     def remember(self, handed_out: Iterable[Sentence]) -> None:
         """Keep sentences that a donor is about to see: their swipes refer to them."""
-        rows = [asdict(one) for one in handed_out]
+        # Sorted: visitors who insert the same sentences in different orders would deadlock in PostgreSQL.
+        rows = [asdict(one) for one in sorted(handed_out, key=lambda one: one.id)]
         with self._write() as connection:
             connection.execute(self._insert(sentences).values(rows).on_conflict_do_nothing())
 
