@@ -10,6 +10,7 @@ pytest.importorskip("fastapi", reason="the web extra is not installed")
 
 import httpx
 from command import refused
+from web.serving import Server
 
 from glissando.cli.serve import bind, greeting
 from glissando.errors import GlissandoError
@@ -43,14 +44,16 @@ def test_a_port_that_is_taken():
             bind("127.0.0.1", other.getsockname()[1])
 
 
-def test_it_serves_and_stops(tiny_weights, tmp_path):
-    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db"]
+@pytest.mark.parametrize("processes", [1, 2])
+def test_it_serves_and_stops(tiny_weights, tmp_path, processes):
+    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--processes", str(processes)]
     server = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         address = server.stdout.readline().split()[-1]
         server.stdout.readline()
         token = server.stdout.readline().split()[-1]
-        client = httpx.Client(base_url=address, transport=httpx.HTTPTransport(retries=99), timeout=300)
+        Server(address.rstrip("/"), server).wait()
+        client = httpx.Client(base_url=address, timeout=300)
         assert client.get("/").status_code == 200
         headers = {"authorization": f"Bearer {token}"}
         assert client.get("/api/operator/summary", headers=headers).status_code == 200
@@ -72,9 +75,7 @@ def test_it_serves_and_stops(tiny_weights, tmp_path):
         ("--layouts", "nowhere", "no directory of layouts nowhere"),
     ],
 )
-def test_what_cannot_start_says_why_in_one_line(tiny_weights, tmp_path, monkeypatch, option, value, message):
-    monkeypatch.setenv("GLISSANDO_WEB_SETTINGS", "")  # restores it
-    monkeypatch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+def test_what_cannot_start_says_why_in_one_line(tiny_weights, tmp_path, option, value, message):
     options = {"--weights": tiny_weights, "--store": f"sqlite:///{tmp_path}/s.db"} | {option: value}
     assert message in refused("serve", "--port", "0", *(part for pair in options.items() for part in pair))
 
