@@ -179,12 +179,6 @@ def test_word_paths_are_the_swipes_of_each_word_read_at_even_times():
         np.testing.assert_allclose(path, np.clip([x, y], 0, 1), atol=1e-6)
 
 
-def test_word_paths_are_what_the_encoder_reads_of_a_swipe_but_for_the_device():
-    words = ["stream", "steam", "all", "of"]
-    recorded = np.stack([swipe(word, QWERTY).path() for word in words])
-    assert np.abs(word_paths(words, QWERTY) - recorded).max() < 0.005
-
-
 def test_a_spline_that_rests_on_its_way_is_two_splines():
     rng = np.random.default_rng(2)
     points, durations = rng.random((5, 2)), rng.uniform(50, 300, 4)

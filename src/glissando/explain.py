@@ -18,7 +18,7 @@ from glissando.scoring import Candidate, score_words
 FIELD_WIDTH = 40  # samples of the likelihood field across the letter area
 ALL = 1_000_000  # more candidates than any beam holds
 
-Verdict = Literal["first", "outscored", "pruned", "out of lexicon", "not typeable"]
+WordVerdict = Literal["first", "outscored", "pruned", "out of lexicon", "not typeable"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class MeantWord:
     """
 
     word: str
-    verdict: Verdict
+    verdict: WordVerdict
     best_score: float | None
     best_costs: list[LetterCost]
     rank: int | None = None
@@ -142,7 +142,7 @@ def judge(
     meant = replace(meant, log_prob=log_prob, frequency=frequency, costs=costs, gaps=gaps, worst=worst)
     place = _position([one.word for one in candidates], word)
     if place is not None:
-        verdict: Verdict = "first" if place == 0 else "outscored"
+        verdict: WordVerdict = "first" if place == 0 else "outscored"
         return replace(meant, verdict=verdict, rank=place + 1, would_rank=place + 1, score=candidates[place].score)
     score = _score(keyboard, gesture, readings, letters, frequency)
     would_rank = None if score is None else 1 + sum(one.score > score for one in candidates)

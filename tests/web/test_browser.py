@@ -138,29 +138,26 @@ def test_a_preview_while_the_finger_is_down(browser, site):
         wait_for_words(page, 1)
 
 
-def test_what_is_sent_are_the_points_of_the_finger(browser, site):
+def test_the_points_of_the_finger_are_sent_and_a_busy_server_is_shown(browser, site):
+    error = {"error": {"kind": "QueueFullError", "message": "64 swipes are waiting already; try again soon"}}
+    sent = []
+
+    def refuse(route):
+        sent.append(route.request)
+        route.fulfill(status=503, json=error)
+
     with opened(browser, site) as page:
         ready(page)
-        sent = []
-        page.on("request", lambda request: sent.append(request) if request.url.endswith("/api/decode") else None)
+        page.route("**/api/decode", refuse)
         Finger(page).follow([0.1, 0.3, 0.5, 0.9], [0.2, 0.5, 0.5, 0.8], [0, 50, 100, 250])
-        wait_for_words(page, 1)
+        page.wait_for_selector("#toast:not([hidden])")
+        assert "try again soon" in page.locator("#toast").inner_text()
+        assert words(page) == []
         points = json.loads(sent[-1].post_data)["points"]
         assert points[0] == pytest.approx([0.1, 0.2, 0], abs=0.01)
         assert points[-1][:2] == pytest.approx([0.9, 0.8], abs=0.01)
         assert [t for _, _, t in points] == sorted(t for _, _, t in points)
-        assert 200 <= points[-1][2] <= 350
-
-
-def test_a_mouse_swipes_too(browser, site):
-    with opened(browser, site, has_touch=False, is_mobile=False) as page:
-        ready(page)
-        box = page.locator("#pad").bounding_box()
-        page.mouse.move(box["x"] + 20, box["y"] + 20)
-        page.mouse.down()
-        page.mouse.move(box["x"] + 300, box["y"] + 100, steps=12)
-        page.mouse.up()
-        wait_for_words(page, 1)
+        assert 200 <= points[-1][2] <= 350  # the events carry their times
 
 
 def test_the_panels_explain(browser, site):
@@ -215,18 +212,7 @@ def test_a_damaged_link_still_gives_a_keyboard(browser, site, fragment):
         assert page.locator("#pad .key").count() == 26
 
 
-def test_a_busy_server_is_told_to_the_user(browser, site):
-    with opened(browser, site) as page:
-        ready(page)
-        error = {"error": {"kind": "QueueFullError", "message": "64 swipes are waiting already; try again soon"}}
-        page.route("**/api/decode", lambda route: route.fulfill(status=503, json=error))
-        Finger(page).swipe("hello", QWERTY)
-        page.wait_for_selector("#toast:not([hidden])")
-        assert "try again soon" in page.locator("#toast").inner_text()
-        assert words(page) == []
-
-
-def test_controls_work_from_a_keyboard(browser, site):
+def test_controls_work_from_a_keyboard_and_a_mouse_swipes(browser, site):
     with opened(browser, site, has_touch=False, is_mobile=False) as page:
         ready(page)
         page.keyboard.type("hi")
@@ -249,6 +235,12 @@ def test_controls_work_from_a_keyboard(browser, site):
         assert page.locator("#editor").is_visible()
         page.keyboard.press("Escape")
         assert not page.locator("#editor").is_visible()
+        box = page.locator("#pad").bounding_box()
+        page.mouse.move(box["x"] + 20, box["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 300, box["y"] + 100, steps=12)
+        page.mouse.up()
+        wait_for_words(page, 1)
 
 
 @pytest.mark.parametrize("path", ["/", "/collect", "/operator", "/docs", "/#layout=jcuken33"])
