@@ -2,16 +2,14 @@
 
     python runs/web_kill.py --weights FILE.onnx [--rounds 10] [--donors 50] [--postgres]
 
-Starts a server, lets donors swipe at once (some words again and again), kills it without warning, starts it anew on the
-same store; donors go on with their sessions and send again what was not acknowledged, as the page does. With
---postgres a PostgreSQL of its own is started and used. Cost: about 8 s a round on two cores.
+Starts a server, lets donors swipe at once (some words again and again), kills it without warning after some words, and
+starts another one on the same store. Donors go on with their sessions and send again what was not acknowledged, as the
+page does. With --postgres a PostgreSQL of its own is started and used. Cost: about 8 s a round on two cores.
 """
 
 import argparse
 import asyncio
 import random
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from web.postgres import running_postgres
+from web.serving import Server, running_server
 
 POINTS = [[0.1, 0.5, 0], [0.4, 0.4, 60], [0.7, 0.5, 120], [0.8, 0.6, 200], [0.9, 0.5, 260]]
 Key = tuple[str, str, int]  # session, sentence, word
@@ -76,32 +78,15 @@ def next_swipe(donor: Donor, rng: random.Random) -> dict:
     }  # fmt: skip
 
 
-def start_server(url: str, weights: str, port: int) -> subprocess.Popen:
-    """Start a server and wait until it answers."""
-    command = [str(Path(sys.executable).parent / "glissando"), "serve", "--port", str(port), "--store", url]
-    options = ["--weights", weights, "--rate", "1000000"]
-    server = subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL)
-    for _ in range(600):
-        assert server.poll() is None, "the server did not start"
-        try:
-            httpx.get(f"http://127.0.0.1:{port}/api/health", timeout=1)
-            return server
-        except httpx.TransportError:
-            time.sleep(0.1)
-    raise AssertionError("the server does not answer")
-
-
-async def one_round(
-    donors: list[Donor], port: int, server: subprocess.Popen, seconds: float, rng: random.Random
-) -> None:
-    """Let the donors swipe, and kill the server while they do."""
+async def one_round(donors: list[Donor], server: Server, words: int, rng: random.Random) -> None:
+    """Let the donors swipe, and kill the server in their midst once it has acknowledged so many more words."""
     limits = httpx.Limits(max_connections=len(donors) + 1)
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30, limits=limits) as client:
+    before = sum(len(donor.acknowledged) for donor in donors)
+    async with httpx.AsyncClient(base_url=server.address, timeout=300, limits=limits) as client:
         tasks = [asyncio.create_task(donate(donor, client, rng)) for donor in donors]
-        while not any(donor.acknowledged for donor in donors):
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(seconds)
-        server.kill()
+        while sum(len(donor.acknowledged) for donor in donors) < before + words:
+            await asyncio.sleep(0.01)
+        server.process.kill()
         await asyncio.gather(*tasks)
 
 
@@ -109,7 +94,7 @@ def check(url: str, donors: list[Donor]) -> tuple[int, int]:
     """Compare the store with what was acknowledged; returns (acknowledged, rows)."""
     from glissando.web.store import Store, StoreBusyError, session_id
 
-    for _ in range(50):  # a database may take a while to notice that a server is gone
+    for _ in range(600):  # a database may take a while to notice that a server is gone
         try:
             store = Store(url)
             break
@@ -132,21 +117,14 @@ def check(url: str, donors: list[Donor]) -> tuple[int, int]:
     return count, len(rows)
 
 
-def run(url: str, weights: str, *, rounds: int, donors: int, seconds: tuple[float, float], seed: int = 0) -> list[str]:
-    """All rounds; returns a line for each."""
+def run(url: str, weights: str, *, rounds: int, donors: int, words: tuple[int, int], seed: int = 0) -> list[str]:
+    """All rounds, each killed after between ``words`` acknowledged words; returns a line for each."""
     rng = random.Random(seed)
     people = [Donor() for _ in range(donors)]
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     lines = []
     for number in range(1, rounds + 1):
-        server = start_server(url, weights, port)
-        try:
-            asyncio.run(one_round(people, port, server, rng.uniform(*seconds), rng))
-        finally:
-            server.kill()
-            server.wait()
+        with running_server("--store", url, "--weights", weights, "--rate", "1000000") as server:
+            asyncio.run(one_round(people, server, rng.randint(*words), rng))
         acknowledged, rows = check(url, people)
         attempts = sum(donor.attempt for donor in people)
         lines.append(
@@ -156,16 +134,13 @@ def run(url: str, weights: str, *, rounds: int, donors: int, seconds: tuple[floa
 
 
 def main() -> None:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from web.postgres import running_postgres
-
     parser = argparse.ArgumentParser()
     parser.add_argument("--weights", default="encoder")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--donors", type=int, default=50)
     parser.add_argument("--postgres", action="store_true")
     args = parser.parse_args()
-    options = {"rounds": args.rounds, "donors": args.donors, "seconds": (1.0, 3.0)}
+    options = {"rounds": args.rounds, "donors": args.donors, "words": (50, 250)}
     if args.postgres:
         with running_postgres() as url:
             print("\n".join(run(url, args.weights, **options)))

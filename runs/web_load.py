@@ -1,4 +1,4 @@
-"""HTTP decoding against the bare library, in one run on the same cores (issue: the web).
+"""HTTP decoding against the bare library, in one run on the same cores.
 
     python runs/web_load.py [--weights FILE.onnx] [--seconds 60] [--clients 32]
 
@@ -11,18 +11,20 @@ import argparse
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
 import glissando
 from glissando.synth import swipe
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from web.serving import running_server
 
 WORDS = """hello world keyboard weather stream people because another little question morning thank again""".split()  # noqa: SIM905
 CHUNK = 8  # seconds between looks at the server's memory
@@ -65,13 +67,13 @@ class Library:
 
 def requests() -> list[bytes]:
     """Whole HTTP requests, made beforehand so that the clients cost little."""
-    made = []
+    bodies = []
     for gesture in gestures(256):
         points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).round(4).tolist()
         body = json.dumps({"points": points, "layout": "qwerty", "language": "en"}).encode()
         head = f"POST /api/decode HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
-        made.append(head.encode() + b"\r\n\r\n" + body)
-    return made
+        bodies.append(head.encode() + b"\r\n\r\n" + body)
+    return bodies
 
 
 async def client(port: int, sent: list[bytes], until: float, first: int, times: list[float], bad: list[int]) -> None:
@@ -116,27 +118,15 @@ def processor(pid: int) -> float:
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-def serve(port: int, folder: str, threads: int) -> subprocess.Popen:
-    command = [os.path.join(os.path.dirname(sys.executable), "glissando"), "serve"]
-    options = ["--port", str(port), "--weights", WEIGHTS, "--store", f"sqlite:///{folder}/s.db", "--rate", "1000000"]
-    server = subprocess.Popen([*command, *options, "--threads", str(threads)], stdout=subprocess.DEVNULL)
-    while True:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=1)
-            return server
-        except OSError:
-            time.sleep(0.2)
-
-
-def load(seconds: float, sent: list[bytes]) -> tuple[list[float], list[int]]:
+def load(port: int, seconds: float, sent: list[bytes]) -> tuple[list[float], list[int]]:
     """Seconds each request took, and statuses that were no success; the clients run in another process."""
     context = get_context("fork")
     answers = context.Queue()
-    process = context.Process(target=drive, args=(ARGS.port, ARGS.clients, seconds, sent, answers))
+    process = context.Process(target=drive, args=(port, ARGS.clients, seconds, sent, answers))
     process.start()
-    found = answers.get()
+    answer = answers.get()
     process.join()
-    return found
+    return answer
 
 
 def main() -> None:
@@ -144,21 +134,19 @@ def main() -> None:
     times, bad, memory = [], [], []
     rounds = max(1, round(ARGS.seconds / CHUNK))
     with tempfile.TemporaryDirectory() as folder:
-        server = serve(ARGS.port, folder, ARGS.threads)
-        try:
-            load(5, sent)
-            memory.append(resident(server.pid))
-            used = processor(server.pid)
+        options = ["--weights", WEIGHTS, "--store", f"sqlite:///{folder}/s.db", "--rate", "1000000"]
+        with running_server(*options, "--threads", str(ARGS.threads)) as server:
+            port, pid = int(server.address.rsplit(":", 1)[1]), server.process.pid
+            load(port, 5, sent)
+            memory.append(resident(pid))
+            used = processor(pid)
             for _ in range(rounds):  # in turns, so that both meet the same neighbours on the machine
                 library.turn(1.0)
-                more, wrong = load(ARGS.seconds / rounds, sent)
+                more, wrong = load(port, ARGS.seconds / rounds, sent)
                 times += more
                 bad += wrong
-                memory.append(resident(server.pid))
-            used = processor(server.pid) - used
-        finally:
-            server.terminate()
-            server.wait()
+                memory.append(resident(pid))
+            used = processor(pid) - used
     for name, (done, seconds, processing) in library.figures.items():
         print(f"library, {name}: {done / seconds:.0f} swipes/s, {processing / done * 1000:.2f} ms of processor each")
     rate = len(times) / ARGS.seconds
@@ -179,7 +167,6 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--port", type=int, default=8199)
     ARGS = parser.parse_args()
     WEIGHTS = ARGS.weights
     main()

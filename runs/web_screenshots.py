@@ -67,10 +67,9 @@ def half_a_swipe(page, finger: Finger, word: str, layout: str) -> None:
     """Begin a swipe and leave the finger down."""
     from glissando.synth import swipe
 
-    gesture, box = swipe(word, load_layout(layout)), page.locator("#pad").bounding_box()
+    gesture = swipe(word, load_layout(layout))
     for i, (x, y) in enumerate(zip(gesture.x[::2], gesture.y[::2], strict=True)):
-        place = {"x": box["x"] + x * box["width"], "y": box["y"] + y * box["height"]}
-        finger._send("touchStart" if i == 0 else "touchMove", [place], time.time())
+        finger.touch(x, y, down=i == 0)
         time.sleep(0.03)
     page.wait_for_timeout(300)
 
@@ -138,9 +137,9 @@ def main() -> None:
             executable_path=shutil.which("chromium"),
             args=[flag for flag in FLAGS if "limit" not in flag and "vsync" not in flag],
         )
-        with running_server(*options) as address:
-            demo(browser, address)
-            collection(browser, address)
+        with running_server(*options) as server:
+            demo(browser, server.address)
+            collection(browser, server.address)
         browser.close()
 
 

@@ -1,8 +1,8 @@
-"""Swipes made for a word on a layout: the smoothest path through its keys, at a human pace.
+"""Synthetic swipes for a word on a layout: the smoothest path through its keys, at a human pace.
 
-The path minimises jerk (Flash & Hogan 1985) among all that pass the key centres at given times; the times
-come from the line term of Cao & Zhai 2007. Good for demos, tests, figures and designing keyboards. It is too
-regular to train on alone; that is what ``glissando.train.generator`` is for.
+The path minimises jerk (Flash & Hogan 1985) among all that pass the key centres at given times. The times come from
+the line term of Cao & Zhai 2007. A finger with noise misses the centres and slows down at every key, as people do; its
+swipes are about as hard to read as theirs. Good for demos, tests, figures and keyboard design, too regular to train on.
 """
 
 from __future__ import annotations
@@ -22,13 +22,17 @@ DWELL_MS = 120.0  # rest on a doubled letter
 TAP_MS = 80.0  # a word of one letter
 LEG_MS, LEG_POWER = 68.8, 0.469  # Cao & Zhai: a straight leg of L millimetres takes 68.8 L^0.469 ms
 
-# Spread of what people do, as standard deviations at noise 1. Offsets are per axis, in key widths.
-START_OFFSET = 0.24  # touch-down
-VIA_OFFSET = 0.16  # letters between the ends
+# What people do, at noise 1 (How We Swipe). Offsets are standard deviations per axis, in key widths.
+SHIFT = 0.15  # of the whole swipe; part of each offset below
+START_OFFSET = 0.25  # touch-down
+VIA_OFFSET = 0.20  # letters between the ends
 END_OFFSET = 0.30  # lift-off
-OVERSHOOT = 0.20  # mean and spread of the way past the last key, along the track
+OVERSHOOT = 0.20  # mean and standard deviation of the way past the last key, along the track
 SPEED_SPREAD = 0.33  # of the logarithm of a person's pace
 LEG_SPREAD = 0.20  # of the logarithm of one leg's share
+PAUSE = (
+    0.7  # how much a finger slows down at a key: 0 passes smoothly, 1 stops; sharp turns are passed at .2 of the mean
+)
 
 
 def leg_durations(points: np.ndarray, aspect: float, width_mm: float = WIDTH_MM) -> np.ndarray:
@@ -49,14 +53,14 @@ def leg_durations(points: np.ndarray, aspect: float, width_mm: float = WIDTH_MM)
 def quintic_spline(points: np.ndarray, durations: np.ndarray, rest: np.ndarray | None = None) -> np.ndarray:
     """Fit the minimum-jerk curve through points at given times, at rest at both ends.
 
-    Without jerk's sixth derivative there are quintics between the points; where the curve is only told to
-    pass, all but the fifth derivative go on smoothly. So each inner point has two unknowns, velocity and
-    acceleration, and two equations: jerk and snap are the same on both sides.
+    Between the points the curve is a quintic: its sixth derivative vanishes. At an inner point all derivatives but the
+    fifth are continuous. So each inner point has two unknowns, velocity and acceleration, and two equations: jerk and
+    snap are the same on both sides.
 
     Args:
         points: [..., L, D] with L >= 2; leading axes are a batch.
         durations: [..., L - 1] time of each leg, positive.
-        rest: [..., L] True where the curve stands still between its ends, too.
+        rest: [..., L] True at inner points where the curve stands still.
 
     Returns:
         [..., L - 1, 6, D] coefficients of each leg in powers of the time since its start.
@@ -94,7 +98,7 @@ def _continuity(h: np.ndarray) -> np.ndarray:
         [..., 2 m, 2 m] with m = L - 2, acting on m velocities followed by m accelerations.
     """
     before, after = h[..., :-1], h[..., 1:]  # [..., m]
-    # Per quantity: what the left neighbour, the point itself and the right neighbour weigh.
+    # For each quantity the weights of the left neighbour, the point itself and the right neighbour.
     jerk_v = (-24 / before**2, -36 / before**2 + 36 / after**2, 24 / after**2)
     jerk_a = (-3 / before, 9 / before + 9 / after, -3 / after)
     snap_v = (-168 / before**3, -192 / before**3 - 192 / after**3, -168 / after**3)
@@ -111,7 +115,7 @@ def _jumps(step: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 
 def _tridiagonal(left: np.ndarray, centre: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Three diagonals of [..., m] as matrices [..., m, m]; the ends' outer neighbours are at rest and drop out."""
+    """Three diagonals of [..., m] as matrices [..., m, m]; the ends of the curve are at rest and drop out."""
     m = centre.shape[-1]
     matrix = np.zeros((*centre.shape, m))
     at = np.arange(m)
@@ -122,7 +126,7 @@ def _tridiagonal(left: np.ndarray, centre: np.ndarray, right: np.ndarray) -> np.
 
 
 def evaluate_spline(coefficients: np.ndarray, durations: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Read splines at times since their start. Shape: [..., L - 1, 6, D], [..., L - 1], [..., n] -> [..., n, D]."""
+    """Evaluate splines at times since their start. Shape: [..., L - 1, 6, D], [..., L - 1], [..., n] -> [..., n, D]."""
     knots = np.cumsum(durations, axis=-1)
     past = times[..., None] >= knots[..., None, :-1]  # [..., n, L - 2] legs that are over
     leg = past.sum(axis=-1)[..., None]  # [..., n, 1]
@@ -133,7 +137,7 @@ def evaluate_spline(coefficients: np.ndarray, durations: np.ndarray, times: np.n
 
 
 def minimum_jerk(
-    points: np.ndarray, durations: np.ndarray, rate_hz: float = RATE_HZ
+    points: np.ndarray, durations: np.ndarray, rate_hz: float = RATE_HZ, pause: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sample the smoothest path through points, at rest at both ends and wherever a point is repeated.
 
@@ -141,6 +145,8 @@ def minimum_jerk(
         points: [L, 2], L >= 2.
         durations: [L - 1] milliseconds of each leg, positive.
         rate_hz: samples per second; the end is a sample too.
+        pause: how much the path slows down at every point, from 0 to 1. It is the mean of the smoothest path and of
+            one that stops at every point, weighted by this; both pass each point at the same time.
 
     Returns:
         x [n], y [n] and t [n] in milliseconds.
@@ -148,7 +154,10 @@ def minimum_jerk(
     points, durations = np.asarray(points, dtype=np.float64), np.asarray(durations, dtype=np.float64)
     end = float(durations.sum())
     times = np.append(np.arange(0.0, end - 1e-6, 1000 / rate_hz), end)
-    x, y = evaluate_spline(quintic_spline(points, durations, _repeated(points)), durations, times).T
+    spline = quintic_spline(points, durations, _repeated(points))
+    if pause:
+        spline = (1 - pause) * spline + pause * quintic_spline(points, durations, np.ones(len(points), dtype=bool))
+    x, y = evaluate_spline(spline, durations, times).T
     return x, y, times
 
 
@@ -162,13 +171,13 @@ def _repeated(points: np.ndarray) -> np.ndarray:
 def word_paths(
     words: Sequence[str], layout: Layout, width_mm: float = WIDTH_MM, samples: int = PATH_POINTS
 ) -> np.ndarray:
-    """What the encoder reads of the exact swipes of many words, all at once. Shape: [B, 2, samples] float32.
+    """The encoder's input for the exact swipes of many words. Shape: [B, 2, samples] float32.
 
-    The curves are read at even times, without the detour over 60 Hz that a device takes, and kept on the keyboard.
+    The curves are sampled at even times, without a device's 60 Hz in between, and clipped to the keyboard.
     """
     visited = [word_points(word, layout) for word in words]
     room = max(2, max((len(points) for points in visited), default=2))
-    # A word that is over stays where it is, so words of any length make one batch.
+    # A shorter word stays on its last key, so that words of any length make one batch.
     points = np.stack([np.pad(p, ((0, room - len(p)), (0, 0)), mode="edge") for p in visited])  # [B, L, 2]
     legs = leg_durations(points, layout.aspect, width_mm)
     durations = np.where(legs > 0, legs, DWELL_MS)  # [B, L - 1]
@@ -192,20 +201,22 @@ def swipe(
     Args:
         word: characters without a key are typed or skipped as in a lexicon.
         layout: where the keys are.
-        rng: where human noise (missed centres, overshoot, pace) comes from; without it the swipe is exact.
-        noise: how much of it, 1 being what people do.
+        rng: draws human noise (missed centres, overshoot, pauses, pace); without it the swipe is exact.
+        noise: how much noise; 1 is what people do.
         width_mm: width of the letter area; a wider keyboard takes longer.
     """
     points = word_points(word, layout)
     moved = np.append(True, np.any(points[1:] != points[:-1], axis=1))
     durations = np.where(moved[1:], leg_durations(points, layout.aspect, width_mm), DWELL_MS)
+    pause = 0.0
     if rng is not None:
         points = _miss(points[moved], layout, rng, noise)[np.cumsum(moved) - 1]
         pace = rng.normal(0, SPEED_SPREAD) + rng.normal(0, LEG_SPREAD, len(durations))
         durations = durations * np.exp(noise * pace)
+        pause = min(noise * PAUSE, 1.0)
     if len(points) == 1:
         points, durations = np.repeat(points, 2, axis=0), np.array([TAP_MS])
-    return Gesture(*minimum_jerk(points, durations))
+    return Gesture(*minimum_jerk(points, durations, pause=pause))
 
 
 def word_points(word: str, layout: Layout) -> np.ndarray:
@@ -225,10 +236,11 @@ def _miss(points: np.ndarray, layout: Layout, rng: np.random.Generator, noise: f
     """Move key centres to where a finger goes instead. Shape: [L, 2] -> [L, 2]."""
     spread = np.full((len(points), 1), VIA_OFFSET)
     spread[-1], spread[0] = END_OFFSET, START_OFFSET
+    own = np.sqrt(spread**2 - SHIFT**2)
+    offset = SHIFT * rng.standard_normal(2) + own * rng.standard_normal(points.shape)  # [L, 2], in key widths
     scale = np.array([1.0, layout.aspect])
-    track = (points[-1] - points[-2]) * scale if len(points) > 1 else np.zeros(2)
-    past = rng.normal(OVERSHOOT, OVERSHOOT) * track / max(float(np.hypot(*track)), 1e-9)
-    offset = spread * rng.standard_normal(points.shape)  # in key widths
-    offset[-1] += past
+    if len(points) > 1:
+        track = (points[-1] - points[-2]) * scale
+        offset[-1] += rng.normal(OVERSHOOT, OVERSHOOT) * track / np.hypot(*track)
     width = 2 * float(np.median([key.rx for key in layout.keys]))
     return points + noise * offset * width / scale

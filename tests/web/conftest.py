@@ -1,6 +1,7 @@
 """A server for tests: an app with random weights in this process, and stores of both kinds."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ pytest.importorskip("fastapi", reason="the web extra is not installed")
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlalchemy import create_engine, text
 from web.postgres import postgres_programs, running_postgres
 
 from glissando.web.app import create_app
@@ -36,9 +38,21 @@ def app(settings: Settings) -> FastAPI:
 
 @pytest.fixture(scope="session")
 def client(app: FastAPI) -> Iterator[TestClient]:
-    """A client in whose eyes a bug is a 500, as in real life."""
+    """A client that gets a 500 for a bug, as in real life."""
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
+
+
+@pytest.fixture
+def changed_client(settings: Settings, tmp_path: Path) -> Iterator[Callable[..., TestClient]]:
+    """Makes a client of another app with an empty store and some settings changed."""
+    with ExitStack() as stack:
+
+        def make(**changes: object) -> TestClient:
+            update = {"store": f"sqlite:///{tmp_path}/swipes.db", **changes}
+            return stack.enter_context(TestClient(create_app(settings.model_copy(update=update))))
+
+        yield make
 
 
 @pytest.fixture(scope="session")
@@ -56,19 +70,12 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/swipes.db"
     url = request.getfixturevalue("postgres")
-    empty_postgres(url)
-    return url
-
-
-def empty_postgres(url: str) -> None:
-    """Remove what an earlier test left."""
-    from sqlalchemy import create_engine, text
-
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
+    with engine.begin() as connection:  # remove what an earlier test left
         connection.execute(text("DROP SCHEMA public CASCADE"))
         connection.execute(text("CREATE SCHEMA public"))
     engine.dispose()
+    return url
 
 
 @pytest.fixture

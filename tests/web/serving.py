@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 
 import httpx
 import numpy as np
@@ -19,26 +19,41 @@ FLAGS = [
 ]  # fmt: skip
 
 
-@contextmanager
-def running_server(*options: str) -> Iterator[str]:
-    """Run ``glissando serve`` on a free port and give its address."""
-    command = [str(Path(sys.executable).parent / "glissando"), "serve", "--port", "0", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    try:
-        line = server.stdout.readline()
-        assert "http://" in line, "the server did not start"
-        address = line.split()[-1].rstrip("/")
-        for _ in range(300):
+@dataclass(frozen=True)
+class Server:
+    """A server in a process of its own."""
+
+    address: str
+    process: subprocess.Popen
+
+    def wait(self) -> None:
+        """Wait until it answers; the limit only guards against waiting for ever."""
+        end = time.monotonic() + 300
+        while time.monotonic() < end:
+            assert self.process.poll() is None, "the server did not start"
             try:
-                httpx.get(f"{address}/api/health", timeout=1)
-                break
+                httpx.get(f"{self.address}/api/health", timeout=30)
+                return
             except httpx.TransportError:
-                time.sleep(0.1)
-        yield address
+                time.sleep(0.05)
+        raise AssertionError("the server does not answer")
+
+
+@contextmanager
+def running_server(*options: str) -> Iterator[Server]:
+    """Run ``glissando serve`` on a free port."""
+    command = [sys.executable, "-m", "glissando", "serve", "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert "http://" in line, "the server did not start"
+        server = Server(line.split()[-1].rstrip("/"), process)
+        server.wait()
+        yield server
     finally:
-        server.terminate()
-        server.wait(20)
+        process.terminate()
+        process.wait()
 
 
 class Finger:
@@ -53,6 +68,17 @@ class Finger:
         gesture = swipe(word, layout, np.random.default_rng(seed), noise)
         self.follow(*(column[::2].tolist() for column in (gesture.x, gesture.y, gesture.t)))
 
+    def touch(self, x: float, y: float, *, down: bool = False, moment: float | None = None) -> None:
+        """Touch down on a point of the letter area, or move to it, at a moment or now."""
+        if down:
+            self.box = self.page.locator(self.selector).bounding_box()
+        place = {"x": self.box["x"] + x * self.box["width"], "y": self.box["y"] + y * self.box["height"]}
+        self._send("touchStart" if down else "touchMove", [place], moment or time.time())
+
+    def lift(self, moment: float | None = None) -> None:
+        """Lift, at a moment or now."""
+        self._send("touchEnd", [], moment or time.time())
+
     def tap(self, letter: str, layout: Layout) -> None:
         """Tap a letter."""
         key = layout.keys[layout.letters.index(letter)]
@@ -60,12 +86,10 @@ class Finger:
 
     def follow(self, xs: list[float], ys: list[float], ts: list[float]) -> None:
         """Touch down, move and lift along points of the letter area."""
-        box = self.page.locator(self.selector).bounding_box()
         start = time.time()
         for i, (x, y, t) in enumerate(zip(xs, ys, ts, strict=True)):
-            place = {"x": box["x"] + x * box["width"], "y": box["y"] + y * box["height"]}
-            self._send("touchStart" if i == 0 else "touchMove", [place], start + t / 1000)
-        self._send("touchEnd", [], start + (ts[-1] + 1) / 1000)
+            self.touch(x, y, down=i == 0, moment=start + t / 1000)
+        self.lift(start + (ts[-1] + 1) / 1000)
 
     def _send(self, kind: str, points: list[dict], moment: float) -> None:
         self.protocol.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points, "timestamp": moment})

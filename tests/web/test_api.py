@@ -1,15 +1,12 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 
 import glissando
 from glissando.layout import builtin_layouts
 from glissando.synth import swipe
-from glissando.web.app import create_app
 from glissando.web.models import EXAMPLE_POINTS
 
 ROWS = {"name": "mine", "rows": ["qwfpgjluy", "arstdhneio", "zxcvbkm"]}
@@ -27,49 +24,31 @@ def decode(client, **body):
 
 def test_the_answer_is_the_librarys(client, tiny_weights):
     answer = decode(client, points=points("hello"), k=4).json()
-    keyboard = glissando.load("qwerty", "en", weights=tiny_weights)
-    expected = keyboard.decode(points("hello"), k=4)
-    assert [one["word"] for one in answer["candidates"]] == [one.word for one in expected]
-    shares = [one["probability"] for one in answer["candidates"]]
-    assert shares == pytest.approx([one.probability for one in expected], rel=1e-4)
+    expected = glissando.load("qwerty", "en", weights=tiny_weights).decode(points("hello"), k=4)
+    for name in ("word", "letters"):
+        assert [one[name] for one in answer["candidates"]] == [getattr(one, name) for one in expected]
+    for name in ("probability", "score", "log_prob"):
+        values = [one[name] for one in answer["candidates"]]
+        assert values == pytest.approx([getattr(one, name) for one in expected], rel=1e-4)
     assert answer["milliseconds"] > 0
 
 
 def test_many_at_once_get_the_same_as_one_by_one(client):
-    bodies = [{"points": points(word, seed=seed)} for seed in range(8) for word in ("hello", "world", "keyboard")]
+    bodies = [{"points": points(word, seed=seed)} for seed in range(4) for word in ("hello", "world", "keyboard")]
     alone = [decode(client, **body).json()["candidates"][0]["word"] for body in bodies]
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(12) as pool:
         together = list(pool.map(lambda body: decode(client, **body).json()["candidates"][0]["word"], bodies))
     assert together == alone
 
 
-@pytest.mark.parametrize("layout", ["clearflow", "jcuken", ROWS])
-def test_any_layout(client, layout):
-    body = {"layout": layout, "points": points("а" if layout == "jcuken" else "a", layout)}
-    answer = decode(client, **body)
+@pytest.mark.parametrize(
+    ("layout", "word"), [("clearflow", "a"), ("jcuken", "а"), (ROWS, "a"), (ROWS | {"name": "<script>"}, "a")]
+)
+def test_any_layout_in_its_own_language(client, layout, word):
+    answer = decode(client, layout=layout, points=points(word, layout))
     assert answer.status_code == 200
-    assert answer.json()["candidates"]
-
-
-def test_language_is_the_layouts_unless_told(client):
-    russian = decode(client, layout="jcuken").json()["candidates"][0]["word"]
-    assert any("а" <= letter <= "я" for letter in russian.lower())
-    assert decode(client, layout="qwerty", language="de").status_code == 200
-
-
-def test_a_language_that_the_layout_cannot_type(client):
-    answer = decode(client, layout={"name": "runes", "rows": ["ᚠᚢᚦ"]}, language="en")
-    assert answer.status_code == 422
-    assert "can be typed" in answer.json()["error"]["message"]
-
-
-def test_a_layout_called_script_is_only_a_name(client):
-    answer = decode(client, layout={"name": "<script>alert(1)</script>", "rows": ["abc", "def"]})
-    assert answer.status_code == 200
+    assert any("а" <= letter <= "я" for letter in answer.json()["candidates"][0]["word"].lower()) == (word == "а")
     assert "script" not in answer.text
-    answer = decode(client, layout={"name": "<script>", "rows": ["aa"], "keys": []})
-    assert answer.status_code == 422
-    assert answer.headers["content-type"] == "application/json"
 
 
 BAD = {
@@ -96,7 +75,12 @@ BAD = {
     "k of many": (b'{"points": [[0, 0, 0]], "k": 1000}', 422, "k: "),
     "rows and keys": (b'{"points": [[0, 0, 0]], "layout": {"name": "x"}}', 422, "either a list"),
     "no letters": (b'{"points": [[0, 0, 0]], "layout": {"name": "x", "rows": ["   "]}}', 422, "keys"),
-    "too many keys": (json.dumps({"points": [[0, 0, 0]], "layout": {"rows": ["abcdefgh" * 10]}}).encode(), 422, "x"),
+    "a language it cannot type": (
+        '{"points": [[0, 0, 0]], "layout": {"rows": ["ᚠᚢᚦ"]}, "language": "en"}'.encode(),
+        422,
+        "can be typed",
+    ),
+    "too many keys": (json.dumps({"points": [[0, 0, 0]], "layout": {"rows": ["abcdefgh" * 10]}}).encode(), 422, ""),
     "half a character": (b'{"points": [[0, 0, 0]], "layout": "\\ud800"}', 400, "not JSON"),
     "over 256 KB": (b" " * (256 * 1024) + b"{}", 413, "over 262,144 bytes"),
 }
@@ -108,8 +92,7 @@ def test_what_is_wrong_is_said(client, path, case):
     body, status, message = BAD[case]
     answer = client.post(path, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status, answer.text
-    error = answer.json()["error"]
-    assert message in error["message"] or case == "too many keys"
+    assert message in answer.json()["error"]["message"]
     assert "Traceback" not in answer.text
     assert len(answer.text) < 800
 
@@ -121,19 +104,13 @@ def test_unknown_paths_and_methods(client):
     assert client.get("/static/%2e%2e/app.py").status_code == 404
 
 
-def test_layouts_and_languages(client):
+def test_layouts_languages_and_health(client):
     answer = client.get("/api/layouts").json()
     assert [layout["name"] for layout in answer["layouts"]] == sorted(builtin_layouts())
     assert {"en", "ru", "de"} <= set(answer["languages"])
-    qwerty = next(layout for layout in answer["layouts"] if layout["name"] == "qwerty")
-    assert len(qwerty["keys"]) == 26
-
-
-def test_health(client):
-    answer = client.get("/api/health").json()
-    assert answer["status"] == "ok"
-    assert answer["waiting"] == 0
-    assert answer["version"] == glissando.__version__
+    assert all(len(one["letters"]) == len(one["keys"]) for one in answer["layouts"])
+    health = client.get("/api/health").json()
+    assert (health["status"], health["waiting"], health["version"]) == ("ok", 0, glissando.__version__)
 
 
 def test_explain(client):
@@ -161,25 +138,21 @@ def test_explain_a_word_nobody_knows(client):
     assert (answer["meant"]["verdict"], answer["meant"]["costs"]) == ("not typeable", [])
 
 
-def test_a_full_queue_is_503_with_retry_after(app, client):
-    decoding = app.state.decoding
-    decoding.waiting, before = decoding.queue, decoding.waiting
-    try:
+def test_a_full_queue_is_503_with_retry_after(app, client, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(app.state.queue, "waiting", app.state.queue.limit)
         for path in ("/api/decode", "/api/explain"):
             answer = client.post(path, json={"points": EXAMPLE_POINTS})
             assert answer.status_code == 503
             assert answer.headers["retry-after"] == "1"
             assert "waiting already" in answer.json()["error"]["message"]
-    finally:
-        decoding.waiting = before
     assert decode(client).status_code == 200
 
 
-def test_too_many_requests_from_one_address(settings, tmp_path):
-    few = replace(settings, store=f"sqlite:///{tmp_path}/s.db", rate_decode=0.4)
-    with TestClient(create_app(few)) as client:
-        answers = [decode(client) for _ in range(3)]
-    assert [answer.status_code for answer in answers] == [200, 200, 429]
+def test_too_many_requests_from_one_address(changed_client):
+    client = changed_client(rate_decode=0.0004)
+    answers = [decode(client) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 429]
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
@@ -187,7 +160,7 @@ def test_a_bug_is_a_500_without_a_trace(app, client, monkeypatch):
     async def broken(*_):
         raise RuntimeError("the secret inside")
 
-    monkeypatch.setattr(app.state.decoding, "decode", broken)
+    monkeypatch.setattr(app.state.queue, "decode", broken)
     answer = decode(client)
     assert answer.status_code == 500
     assert "secret" not in answer.text

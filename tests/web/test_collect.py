@@ -1,17 +1,14 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from glissando.layout import load_layout
 from glissando.synth import swipe
-from glissando.web.app import create_app
 from glissando.web.export import export_corpus
 from glissando.web.models import EXAMPLE_POINTS
-from glissando.web.store import Store, session_id
+from glissando.web.store import Donation, Sentence, Store, session_id
 
 TOKEN = "a token for tests"
 
@@ -51,30 +48,16 @@ def test_consent_is_needed(client):
 
 def test_a_swipe_and_a_skip(app, client, donor):
     session, prompt = donor
-    assert client.post("/api/swipes", json=swipe_body(session, prompt)).json() == {"stored": True}
-    client.post("/api/swipes", json=swipe_body(session, prompt, 1, points=[], attempt=2))
+    late = [[x, y, 1_000_000 + t + 0.123] for x, y, t in EXAMPLE_POINTS]  # times are stored from touch-down
+    assert client.post("/api/swipes", json=swipe_body(session, prompt, points=late, attempt=2)).json() == {
+        "stored": True
+    }
+    assert client.post("/api/swipes", json=swipe_body(session, prompt, attempt=1)).json() == {"stored": False}
+    client.post("/api/swipes", json=swipe_body(session, prompt, 1, points=[]))
     first, second = stored(app, session)
-    assert json.loads(first.points)[0] == [0.6, 0.5, 0.0]
+    assert json.loads(first.points) == EXAMPLE_POINTS
     assert (first.word, first.language, first.skipped) == (prompt["words"][0]["text"], "en", False)
     assert (second.skipped, second.points) == (True, "[]")
-
-
-def test_times_count_from_touch_down(app, client, donor):
-    session, prompt = donor
-    late = [[x, y, 1_000_000 + t + 0.123] for x, y, t in EXAMPLE_POINTS]
-    assert client.post("/api/swipes", json=swipe_body(session, prompt, points=late)).status_code == 200
-    assert [point[2] for point in json.loads(stored(app, session)[0].points)] == [t for _, _, t in EXAMPLE_POINTS]
-
-
-def test_a_retry_replaces_and_an_old_one_does_not(app, client, donor):
-    session, prompt = donor
-    for attempt, kept in [(1, True), (5, True), (3, False)]:
-        answer = client.post(
-            "/api/swipes", json=swipe_body(session, prompt, attempt=attempt, canvas_width=attempt + 1.0)
-        )
-        assert answer.json() == {"stored": kept}
-    (row,) = stored(app, session)
-    assert (row.attempt, row.canvas_width) == (5, 6)
 
 
 def test_a_donor_takes_it_back(app, client, donor):
@@ -113,12 +96,11 @@ def test_what_is_not_taken(app, client, donor, case):
     assert stored(app, session) == []
 
 
-def test_other_pointers_where_the_operator_allows_them(settings, tmp_path):
-    open_to_all = replace(settings, store=f"sqlite:///{tmp_path}/s.db", any_pointer=True)
-    with TestClient(create_app(open_to_all)) as client:
-        assert client.get("/api/collection").json()["any_pointer"] is True
-        session, prompt = open_session(client), sentence(client)
-        assert client.post("/api/swipes", json=swipe_body(session, prompt, pointer="pen")).status_code == 200
+def test_other_pointers_where_the_operator_allows_them(changed_client):
+    client = changed_client(any_pointer=True)
+    assert client.get("/api/collection").json()["any_pointer"] is True
+    session, prompt = open_session(client), sentence(client)
+    assert client.post("/api/swipes", json=swipe_body(session, prompt, pointer="pen")).status_code == 200
 
 
 def test_sentences_are_cut_for_the_layout(client):
@@ -131,22 +113,14 @@ def test_sentences_are_cut_for_the_layout(client):
     assert client.get("/api/sentences", params={"layout": "../../etc/x.json"}).status_code == 422
 
 
-def test_sentences_come_in_random_order(client):
-    drawn = [sentence(client)["id"] for _ in range(6)]
-    assert len(set(drawn)) > 1
-
-
-def test_rates_per_session_and_per_address(settings, tmp_path):
-    slow = replace(settings, store=f"sqlite:///{tmp_path}/s.db", rate_swipes=0.2)
-    with TestClient(create_app(slow)) as client:
-        one, two, prompt = open_session(client), open_session(client), sentence(client)
-        codes = [client.post("/api/swipes", json=swipe_body(one, prompt, attempt=i)).status_code for i in range(3)]
-        assert codes == [200, 200, 429]
-        assert client.post("/api/swipes", json=swipe_body(two, prompt)).status_code == 200
-    slow = replace(settings, store=f"sqlite:///{tmp_path}/t.db", rate_address=0.3)
-    with TestClient(create_app(slow)) as client:
-        codes = [client.post("/api/sessions", json={"consent": True}).status_code for _ in range(4)]
-        assert codes == [201, 201, 201, 429]
+def test_rates_per_session_and_per_address(changed_client):
+    client = changed_client(rate_swipes=0.0004)
+    one, two, prompt = open_session(client), open_session(client), sentence(client)
+    codes = [client.post("/api/swipes", json=swipe_body(who, prompt)).status_code for who in (one, one, two)]
+    assert codes == [200, 429, 200]
+    client = changed_client(rate_address=0.0004)
+    codes = [client.post("/api/sessions", json={"consent": True}).status_code for _ in range(2)]
+    assert codes == [201, 429]
 
 
 def test_the_operator_sees_counts_with_the_token_only(client, donor):
@@ -164,9 +138,8 @@ def test_the_operator_sees_counts_with_the_token_only(client, donor):
     assert session not in json.dumps(answer)
 
 
-def test_without_a_token_there_is_no_operator(settings, tmp_path):
-    with TestClient(create_app(replace(settings, store=f"sqlite:///{tmp_path}/s.db", token=""))) as client:
-        answer = client.get("/api/operator/summary", headers={"authorization": "Bearer "})
+def test_without_a_token_there_is_no_operator(changed_client):
+    answer = changed_client(token="").get("/api/operator/summary", headers={"authorization": "Bearer "})
     assert answer.status_code == 404
 
 
@@ -182,23 +155,25 @@ def test_a_store_that_is_busy_is_503_with_retry_after(app, client, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def donated(tmp_path_factory, settings):
+def donated(tmp_path_factory):
     """A store with what twelve donors gave, under the same secrets every time: splits are made by them."""
     url = f"sqlite:///{tmp_path_factory.mktemp('donated')}/s.db"
-    layout, rng = load_layout("qwerty"), np.random.default_rng(0)
+    store, layout, rng = Store(url), load_layout("qwerty"), np.random.default_rng(0)
+    sentences = [
+        Sentence.of("en", f"Take the early train number {word} home today") for word in ["one", "two", "three"]
+    ]
+    store.remember(sentences)
     secrets = (f"secret {i}" for i in range(12))
-    with pytest.MonkeyPatch.context() as patch, TestClient(create_app(replace(settings, store=url))) as client:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("glissando.web.store.secrets.token_urlsafe", lambda _: next(secrets))
-        for _ in range(12):
-            session = open_session(client)
-            for prompt in client.get("/api/sentences", params={"count": 3}).json()["sentences"]:
-                for index, word in enumerate(prompt["words"]):
-                    if not word["typed"]:
-                        continue
-                    gesture = swipe(word["text"], layout, rng, noise=0.3)
-                    points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).tolist()
-                    body = swipe_body(session, prompt, index, points=points if index else [])
-                    assert client.post("/api/swipes", json=body).status_code == 200
+        for session in [store.open_session(1)[0] for _ in range(12)]:
+            for one in sentences:
+                for index, word in enumerate(one.text.split()):
+                    gesture = swipe(word, layout, rng, noise=0.3)
+                    points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).tolist() if index else []
+                    donation = Donation(one.id, index, word, "qwerty", "en", points, 390, 156, "portrait", "touch", 1)
+                    store.save(session, donation)
+    store.close()
     return url
 
 

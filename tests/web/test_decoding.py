@@ -9,104 +9,91 @@ import pytest
 from glissando.errors import LayoutError, LexiconError
 from glissando.gesture import Gesture
 from glissando.web import decoding
-from glissando.web.decoding import MAX_BATCH, Decoding, QueueFullError, Shelf
+from glissando.web.decoding import MAX_BATCH, DecodeQueue, Keyboards, QueueFullError
 from glissando.web.models import CustomLayout
 
 SWIPE = Gesture([0.1, 0.9], [0.5, 0.5], [0, 300])
+HANGS = 300  # seconds; nothing waits so long unless it would wait for ever
 
 
 class SlowKeyboard:
     """Answers when told to."""
 
     def __init__(self):
-        self.release = threading.Event()
+        self.started, self.release = threading.Event(), threading.Event()
         self.batches = []
 
     def decode(self, gesture, k):
-        self.batches.append(1)
-        self.release.wait(10)
-        return ["one"] * k
+        return self.decode_batch([gesture], k)[0]
 
     def decode_batch(self, gestures, k):
         self.batches.append(len(gestures))
-        self.release.wait(10)
+        self.started.set()
+        assert self.release.wait(HANGS)
         return [[f"{gesture.x[0]:g}"] * k for gesture in gestures]
 
 
+def scene(play, limit=99):
+    """Play a scene with a queue and a keyboard whose first swipe is being decoded."""
+
+    async def whole():
+        slow, queue = SlowKeyboard(), DecodeQueue(limit)
+        first = asyncio.create_task(queue.decode(slow, SWIPE, 1))
+        assert await asyncio.to_thread(slow.started.wait, HANGS)
+        try:
+            await play(slow, queue)
+            slow.release.set()
+            assert (await first).candidates == ["0.1"]
+        finally:
+            slow.release.set()
+            queue.close()
+
+    asyncio.run(whole())
+
+
 def test_a_full_queue_refuses_at_once_and_recovers():
-    async def scene():
-        slow = SlowKeyboard()
-        work = Decoding(SimpleNamespace(), queue=3)
-        waiting = [asyncio.create_task(work.decode(slow, SWIPE, 2)) for _ in range(3)]
-        await asyncio.sleep(0)
+    async def play(slow, queue):
+        waiting = [asyncio.create_task(queue.decode(slow, SWIPE, 2)) for _ in range(2)]
+        await asyncio.sleep(0)  # lets the tasks start
         with pytest.raises(QueueFullError, match="3 swipes are waiting"):
-            await work.decode(slow, SWIPE, 2)
+            await queue.decode(slow, SWIPE, 2)
         with pytest.raises(QueueFullError):
-            await work.run(print)
+            await queue.run(print)
         slow.release.set()
         await asyncio.gather(*waiting)
-        assert work.waiting == 0
-        assert (await work.decode(slow, SWIPE, 1)).candidates == ["one"]
-        work.close()
+        assert (await queue.decode(slow, SWIPE, 1)).candidates == ["0.1"]
+        assert queue.waiting == 0
 
-    asyncio.run(scene())
+    scene(play, limit=3)
 
 
-def test_who_waits_is_decoded_together_and_gets_their_own_answer():
-    async def scene():
-        slow = SlowKeyboard()
-        work = Decoding(SimpleNamespace(), queue=100)
-        first = asyncio.create_task(work.decode(slow, SWIPE, 1))
-        while not slow.batches:
-            await asyncio.sleep(0.001)
+def test_swipes_that_wait_are_decoded_together_and_get_their_own_answers():
+    async def play(slow, queue):
         swipes = [Gesture([i, 1], [0, 0], [0, 9]) for i in range(MAX_BATCH + 4)]
-        others = [asyncio.create_task(work.decode(slow, swipe, 1 + i % 3)) for i, swipe in enumerate(swipes)]
-        await asyncio.sleep(0.01)
+        tasks = [asyncio.create_task(queue.decode(slow, swipe, 1 + i % 3)) for i, swipe in enumerate(swipes)]
+        await asyncio.sleep(0)
+        tasks.pop(1).cancel()  # a visitor who leaves disturbs nobody
         slow.release.set()
-        await first
-        answers = await asyncio.gather(*others)
-        assert [found.candidates for found in answers] == [[f"{i}"] * (1 + i % 3) for i in range(MAX_BATCH + 4)]
+        answers = await asyncio.gather(*tasks)
+        numbers = [0, *range(2, MAX_BATCH + 4)]
+        assert [one.candidates for one in answers] == [[f"{i}"] * (1 + i % 3) for i in numbers]
         assert slow.batches == [1, MAX_BATCH, 4]
-        work.close()
 
-    asyncio.run(scene())
+    scene(play)
 
 
-def test_a_failure_reaches_all_who_wait_and_the_thread_lives_on():
+def test_a_failure_reaches_its_batch_and_the_next_batch_is_decoded():
     class Broken:
         def decode(self, gesture, k):
             raise ZeroDivisionError
 
-    async def scene():
-        work = Decoding(SimpleNamespace(), queue=9)
-        with pytest.raises(ZeroDivisionError):
-            await work.decode(Broken(), SWIPE, 1)
-        slow = SlowKeyboard()
+    async def play(slow, queue):
         slow.release.set()
-        assert (await work.decode(slow, SWIPE, 1)).candidates == ["one"]
-        work.close()
+        with pytest.raises(ZeroDivisionError):
+            await queue.decode(Broken(), SWIPE, 1)
+        assert (await queue.decode(slow, SWIPE, 1)).candidates == ["0.1"]
 
-    asyncio.run(scene())
-
-
-def test_closing_leaves_nobody_waiting():
-    async def scene():
-        slow = SlowKeyboard()
-        work = Decoding(SimpleNamespace(), queue=9)
-        tasks = [asyncio.create_task(work.decode(slow, SWIPE, 1))]
-        while not slow.batches:
-            await asyncio.sleep(0.001)
-        tasks += [asyncio.create_task(work.decode(slow, SWIPE, 1)) for _ in range(2)]
-        await asyncio.sleep(0.001)
-        threading.Timer(0.05, slow.release.set).start()
-        work.close()
-        answers = await asyncio.gather(*tasks, return_exceptions=True)
-        assert answers[0].candidates == ["one"]
-        assert [type(answer) for answer in answers[1:]] == [QueueFullError] * 2
-        with pytest.raises(QueueFullError, match="stopping"):
-            await work.decode(slow, SWIPE, 1)
-
-    asyncio.run(scene())
+    scene(play)
 
 
 def test_a_batch_holds_one_keyboard():
@@ -118,66 +105,85 @@ def test_a_batch_holds_one_keyboard():
 
 
 @pytest.fixture
-def shelf(settings):
-    from dataclasses import replace
-
-    return Shelf(replace(settings, keyboards=2))
-
-
-def test_keyboards_are_bounded_and_the_least_used_goes(shelf):
-    names = ["qwerty", "dvorak", "colemak"]
-    layouts = [shelf.layout(name) for name in names]
-    shelf.build(layouts[0], "en")
-    shelf.build(layouts[1], "en")
-    assert shelf.get(layouts[0], "en") is not None
-    shelf.build(layouts[2], "en")
-    assert [shelf.get(layout, "en") is not None for layout in layouts] == [True, False, True]
-    assert len(shelf) == 2
+def keyboards(settings):
+    keyboards = Keyboards(settings.model_copy(update={"keyboards": 2}))
+    yield keyboards
+    keyboards.close()
 
 
-def test_names_are_looked_up_and_never_opened(shelf, tmp_path):
-    file = tmp_path / "own.json"
+def small(letters):
+    return CustomLayout(name="x", rows=[letters])
+
+
+def test_keyboards_are_shared_bounded_and_the_least_used_goes(keyboards):
+    asked = []
+
+    async def get(letters):
+        return await keyboards.get(keyboards.layout(small(letters)), "en", lambda: asked.append(letters))
+
+    async def whole():
+        boards = await asyncio.gather(*(get("abcd") for _ in range(5)))
+        assert len({id(board) for board in boards}) == 1
+        for letters in ("abce", "abcd", "abcf", "abcd", "abce"):
+            await get(letters)
+
+    asyncio.run(whole())
+    assert asked == ["abcd", "abce", "abcf", "abce"]
+    assert len(keyboards) == 2
+
+
+def test_a_keyboard_that_cannot_be_built_is_asked_for_again(keyboards):
+    async def get():
+        await keyboards.get(keyboards.layout(small("ᚠᚢᚦ")), "en")
+
+    for _ in range(2):
+        with pytest.raises(LexiconError, match="can be typed"):
+            asyncio.run(get())
+    assert len(keyboards) == 0
+
+
+def test_too_many_keyboards_in_the_making(keyboards, monkeypatch):
+    monkeypatch.setattr(decoding, "MAX_BUILDS", 1)
+
+    async def whole():
+        layouts = [keyboards.layout(small(letters)) for letters in ("abcd", "abce")]
+        first = asyncio.create_task(keyboards.get(layouts[0], "en"))
+        await asyncio.sleep(0)
+        with pytest.raises(QueueFullError, match="being built"):
+            await keyboards.get(layouts[1], "en")
+        await first
+
+    asyncio.run(whole())
+
+
+def test_names_are_looked_up_and_never_opened(keyboards, tmp_path):
+    file, words = tmp_path / "own.json", tmp_path / "words.txt"
     file.write_text('{"name": "own", "rows": ["ab"]}')
-    with pytest.raises(LayoutError, match="no layout"):
-        shelf.layout(str(file))
-    words = tmp_path / "words.txt"
     words.write_text("secret")
+    with pytest.raises(LayoutError, match="no layout"):
+        keyboards.layout(str(file))
     with pytest.raises(LexiconError, match="no language"):
-        shelf.language(str(words), shelf.layout("qwerty"))
+        keyboards.language(str(words), keyboards.layout("qwerty"))
 
 
 def test_the_operators_layouts(settings, tmp_path):
-    from dataclasses import replace
-
     (tmp_path / "own.json").write_text('{"name": "Mine", "rows": ["abc", "def"]}')
-    shelf = Shelf(replace(settings, layouts=str(tmp_path)))
-    assert shelf.layout("own").letters == tuple("abcdef")
+    keyboards = Keyboards(settings.model_copy(update={"layouts": str(tmp_path)}))
+    assert keyboards.layout("own").letters == tuple("abcdef")
     with pytest.raises(LayoutError, match="no directory of layouts"):
-        Shelf(replace(settings, layouts=str(tmp_path / "none")))
+        Keyboards(settings.model_copy(update={"layouts": str(tmp_path / "none")}))
 
 
-def test_custom_layouts_with_the_same_letters_share_the_order_of_their_keys(shelf):
-    one, two = (shelf.layout(CustomLayout(name="x", rows=rows)) for rows in (["ba", "dc"], ["abcd"]))
+def test_custom_layouts_with_the_same_letters_share_the_order_of_their_keys(keyboards):
+    one, two = (keyboards.layout(CustomLayout(name="x", rows=rows)) for rows in (["ba", "dc"], ["abcd"]))
     assert one.letters == two.letters == tuple("abcd")
     assert not np.array_equal(one.centres, two.centres)
 
 
-def test_visitors_share_the_making_of_a_keyboard(shelf):
-    async def scene():
-        work = Decoding(shelf, queue=9)
-        asked = []
-        layout = shelf.layout("kasroz")
-        boards = await asyncio.gather(*(work.keyboard(layout, "en", lambda: asked.append(1)) for _ in range(5)))
-        assert len({id(board) for board in boards}) == 1
-        assert asked == [1]
-        work.close()
-
-    asyncio.run(scene())
-
-
-def test_layouts_of_strangers_do_not_fill_the_disk(shelf, tmp_path, monkeypatch):
+def test_layouts_of_strangers_do_not_fill_the_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
     monkeypatch.setattr(decoding, "MAX_TRIES", 2)
-    for rows in (["abc"], ["abcd"], ["abcde"]):
-        shelf.build(shelf.layout(CustomLayout(name="x", rows=rows)), "en")
+    for number in range(3):
+        (tmp_path / f"trie-{number}.npz").touch()
+    decoding._trim_cache()
     assert len(list(tmp_path.glob("trie-*.npz"))) == 2

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from glissando.gesture import Gesture
     from glissando.keyboard import Keyboard
 
-# (layout, language, words); the five-row layout is one the encoder was never trained on.
+# (layout, language, words); the encoder was trained on QWERTY alone.
 SCENES = (
     ("qwerty", "en", ("keyboard", "don't")),
     ("clearflow", "en", ("stream", "weather")),
@@ -26,9 +26,9 @@ def demo(
     ] = None,
     layout: Annotated[str, typer.Option(help="Keyboard for your words: built-in or a .json file.")] = "qwerty",
     language: Annotated[str | None, typer.Option(help="Their language; by default the layout's.")] = None,
-    seed: Annotated[int, typer.Option(help="Another finger.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the finger's noise.")] = 0,
 ) -> None:
-    """Make swipes with a human's noise, draw them, and decode them.
+    """Make swipes as clumsy as a person's, draw them, and decode them.
 
     **Examples**
 
@@ -38,19 +38,19 @@ def demo(
     """
     import numpy as np
 
-    from glissando.keyboard import load
+    import glissando
     from glissando.synth import swipe
 
     scenes = ((layout, language, tuple(words)),) if words else SCENES
     rng = np.random.default_rng(seed)
     for name, code, chosen in scenes:
-        keyboard = load(name, code)
+        keyboard = glissando.load(name, code)
         for word in chosen:
             _show(keyboard, word, swipe(word, keyboard.layout, rng))
 
 
 def _show(keyboard: Keyboard, word: str, gesture: Gesture) -> None:
-    """One swipe with its candidates below."""
+    """Print one swipe with its candidates below."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -58,13 +58,11 @@ def _show(keyboard: Keyboard, word: str, gesture: Gesture) -> None:
 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     console = Console(highlight=False)
-    console.print(
-        f"\n[bold]{escape(word)}[/bold] on {escape(keyboard.layout.name)}, {gesture.duration:.0f} ms of finger"
-    )
+    title = f"[bold]{escape(word)}[/bold] on {escape(keyboard.layout.name)}"
+    console.print(f"\n{title}, swiped in {gesture.duration / 1000:.1f} s from ● to ○")
     print(text_swipe(keyboard.layout, gesture, width=64, colour=colour))
     for place, candidate in enumerate(keyboard.decode(gesture, k=4), 1):
-        style = "bold green" if place == 1 else "dim"
+        style = "bold green" if candidate.word == word else "bold" if place == 1 else "dim"
         share = "█" * round(24 * candidate.probability)
-        console.print(
-            f"  [{style}]{place}. {escape(candidate.word):<18}[/{style}] {candidate.probability:6.1%} {share}"
-        )
+        line = f"{place}. {escape(candidate.word):<18}[/{style}] {candidate.probability:6.1%} {share}"
+        console.print(f"  [{style}]{line.rstrip()}")

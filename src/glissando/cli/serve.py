@@ -10,31 +10,27 @@ import typer
 if TYPE_CHECKING:
     import socket
 
-    from glissando.web.settings import Settings
-
-APP = "glissando.web.app:create_app"
-
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets phones in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
     store: Annotated[
-        str, typer.Option(help="Where donated swipes go: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
+        str, typer.Option(help="URL of the donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
     ] = "sqlite:///glissando-swipes.db",
     weights: Annotated[str, typer.Option(help="A packaged encoder or an .onnx file.")] = "encoder",
     layouts: Annotated[Path | None, typer.Option(help="Directory of further layouts.")] = None,
-    sentences: Annotated[Path | None, typer.Option(help="Sentences to collect, a line each.")] = None,
+    sentences: Annotated[Path | None, typer.Option(help="File of sentences to collect, one per line.")] = None,
     language: Annotated[str, typer.Option(help="Language of those sentences.")] = "en",
     token: Annotated[
         str | None,
-        typer.Option(help="What the operator page asks for; a random one by default.", envvar="GLISSANDO_TOKEN"),
+        typer.Option(help="Token that the operator page asks for; random by default.", envvar="GLISSANDO_TOKEN"),
     ] = None,
     any_pointer: Annotated[bool, typer.Option("--any-pointer", help="Collect from mice and pens too.")] = False,
     threads: Annotated[int, typer.Option(help="Threads of the encoder, per process.", min=1)] = 1,
     queue: Annotated[int, typer.Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
-    processes: Annotated[int, typer.Option(help="Server processes; more than one wants PostgreSQL.", min=1)] = 1,
-    rate: Annotated[float, typer.Option(help="Decodings per second from one address; donations less.", min=0.1)] = 40.0,
-    proxy: Annotated[str | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is believed.")] = None,
+    processes: Annotated[int, typer.Option(help="Server processes; more than one needs PostgreSQL.", min=1)] = 1,
+    rate: Annotated[float, typer.Option(help="Decodings per second and address; fewer donations.", min=0.1)] = 40.0,
+    proxy: Annotated[str | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is trusted.")] = None,
 ) -> None:
     """Serve a keyboard to try with your finger, and collect swipes.
 
@@ -46,17 +42,14 @@ def serve(
 
         glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
     """
-    import os
     import secrets
 
     from glissando.errors import MissingExtraError
 
-    # The beam's idle threads must sleep, not spin: they would take the cores from those who answer requests.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
     try:
         import uvicorn
 
+        from glissando.web.app import create_app
         from glissando.web.settings import Settings
     except ImportError as error:
         raise MissingExtraError(f"the server needs {error.name}: pip install 'glissando[web]'") from None
@@ -65,33 +58,22 @@ def serve(
         token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
         rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
     )  # fmt: skip
-    settings.save()
-    check_start(settings)
+    app = create_app(settings)  # what cannot be read fails here, in one line
     listener = bind(host, port)
     typer.echo(greeting(host, listener.getsockname()[1], settings.token if token is None else ""))
     options: dict[str, Any] = {
-        "factory": True, "log_level": "warning", "server_header": False, "limit_concurrency": 2000,
-        # An access log would hold addresses beside times: the link to a person that nothing here keeps.
+        "log_level": "warning", "server_header": False, "limit_concurrency": 2000,
+        # An access log would keep addresses and times, which link swipes to people.
         "access_log": False, "proxy_headers": proxy is not None, "forwarded_allow_ips": proxy,
         "timeout_keep_alive": 30, "timeout_graceful_shutdown": 5,
     }  # fmt: skip
     if processes == 1:
-        uvicorn.Server(uvicorn.Config(APP, **options)).run(sockets=[listener])
-    else:
-        port = listener.getsockname()[1]
-        listener.close()  # uvicorn binds again and hands the socket to its processes
-        uvicorn.run(APP, host=host, port=port, workers=processes, **options)
-
-
-def check_start(settings: Settings) -> None:
-    """Fail here, in one line, rather than in a server process: weights, layouts, sentences and store must be sound."""
-    from glissando.web.decoding import Shelf
-    from glissando.web.sentences import load_pool
-    from glissando.web.store import Store
-
-    Shelf(settings)
-    load_pool(settings)
-    Store(settings.store).close()
+        uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
+        return
+    settings.save()
+    port = listener.getsockname()[1]
+    listener.close()  # uvicorn binds again and hands the socket to its processes
+    uvicorn.run("glissando.web.app:create_app", factory=True, host=host, port=port, workers=processes, **options)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -111,7 +93,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def greeting(host: str, port: int, token: str) -> str:
-    """What the terminal shows: addresses, a QR code where a phone can reach us, the token if it was made up."""
+    """What the terminal shows: addresses, a QR code if phones can connect, the token if it is random."""
     everywhere = host in ("0.0.0.0", "::")
     shown = "localhost" if everywhere else f"[{host}]" if ":" in host else host
     lines = [f"glissando is at  http://{shown}:{port}/", f"collect swipes   http://{shown}:{port}/collect"]

@@ -1,4 +1,4 @@
-"""The ASGI app: pages, API, and what every answer has in common."""
+"""The ASGI app: pages, API, and one form for all errors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gc
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -19,17 +20,16 @@ from starlette.exceptions import HTTPException
 import glissando
 from glissando.errors import GlissandoError
 from glissando.web.api import decode_router
-from glissando.web.collect import Collection, PointerError, collect_router, operator_router
-from glissando.web.decoding import Decoding, QueueFullError, Shelf
-from glissando.web.limits import Border, RateError, RateLimit
-from glissando.web.sentences import load_pool
-from glissando.web.settings import MAX_BODY, Settings
+from glissando.web.border import BodyError, Border, RateError, RateLimit
+from glissando.web.collect import Collection, PointerError, TokenError, collect_router, operator_router
+from glissando.web.decoding import DecodeQueue, Keyboards, QueueFullError
+from glissando.web.sentences import load_sentences
+from glissando.web.settings import Settings
 from glissando.web.store import Store, StoreBusyError, UnknownSentenceError, UnknownSessionError
-from glissando.web.visitors import TokenError
 
 PAGES = {"/": "index.html", "/collect": "collect.html", "/operator": "operator.html", "/docs": "docs.html"}
 
-# Everything a caller can fix is 422, but for these.
+# Everything else that a caller can fix is 422.
 STATUS: dict[type[GlissandoError], int] = {
     TokenError: 401, PointerError: 403, UnknownSessionError: 404, UnknownSentenceError: 404, RateError: 429,
     QueueFullError: 503, StoreBusyError: 503,
@@ -39,64 +39,60 @@ STATUS: dict[type[GlissandoError], int] = {
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Make the app; without settings it takes those left in the environment."""
     settings = settings or Settings.load()
-    shelf = Shelf(settings)
-    store = Store(settings.store)
-    decoding = Decoding(shelf, settings.queue)
+    keyboards, queue, store = Keyboards(settings), DecodeQueue(settings.queue), Store(settings.store)
     site = Collection(
-        settings, store, load_pool(settings), shelf,
+        settings, store, load_sentences(settings), keyboards,
         RateLimit("swipes from this session", settings.rate_swipes, 10 * settings.rate_swipes),
         RateLimit("requests from this address", settings.rate_address, 10 * settings.rate_address),
     )  # fmt: skip
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        first = asyncio.ensure_future(decoding.keyboard(shelf.layout("qwerty"), "en", lambda: None))
+        first = asyncio.create_task(keyboards.get(keyboards.layout("qwerty"), "en"))
         gc.freeze()  # what is there now stays; the collector need not look at it again and again
         yield
         first.cancel()
-        decoding.close()
+        keyboards.close()
+        queue.close()
         store.close()
 
     app = FastAPI(
         title="glissando", version=glissando.__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
-        description="A finger's path across any keyboard, and the word it says.", redirect_slashes=False,
+        description="Decode a finger's path across any keyboard, and collect such paths.", redirect_slashes=False,
     )  # fmt: skip
     decodings = RateLimit("swipes from this address", settings.rate_decode, 5 * settings.rate_decode)
     builds = RateLimit("new keyboards from this address", 0.5, 30)
-    app.include_router(decode_router(decoding, decodings, builds))
+    app.include_router(decode_router(keyboards, queue, decodings, builds))
     app.include_router(collect_router(site))
     if settings.token:
         app.include_router(operator_router(site, RateLimit("requests from this address", 2.0, 30)))
-    _add_pages(app)
+    folder = Path(str(resources.files("glissando") / "web" / "static"))
+    for path, name in PAGES.items():
+        app.add_route(path, partial(_page, folder / name), include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=folder), name="static")
     _add_errors(app)
-    app.add_middleware(Border, too_large=_error(413, "BodyError", f"the body is over {MAX_BODY:,} bytes"))
-    app.state.decoding, app.state.store = decoding, store
+    app.add_middleware(Border)
+    app.state.queue, app.state.store = queue, store
     return app
 
 
-def _add_pages(app: FastAPI) -> None:
-    """The pages and what they load; all from the package."""
-    folder = Path(str(resources.files("glissando") / "web" / "static"))
-    for path, name in PAGES.items():
-        app.add_api_route(path, _page(folder / name), include_in_schema=False, methods=["GET"])
-    app.mount("/static", StaticFiles(directory=folder), name="static")
-
-
-def _page(file: Path):  # type: ignore[no-untyped-def]
-    """A route that gives one page."""
-
-    async def page() -> FileResponse:
-        return FileResponse(file)
-
-    return page
+async def _page(file: Path, _: Request) -> Response:
+    """Serve one page."""
+    return FileResponse(file)
 
 
 def _add_errors(app: FastAPI) -> None:
-    """One JSON form for everything that goes wrong; never a trace."""
+    """Answer every error with the same JSON form, never with a trace."""
 
     @app.exception_handler(GlissandoError)
     async def from_library(_: Request, error: GlissandoError) -> Response:
-        return _response(error)
+        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 422)
+        headers = {}
+        if status in (429, 503):
+            headers["retry-after"] = str(math.ceil(error.wait) if isinstance(error, RateError) else 1)
+        if status == 401:
+            headers["www-authenticate"] = "Bearer"
+        return _error(status, type(error).__name__, str(error), headers)
 
     @app.exception_handler(RequestValidationError)
     async def from_validation(_: Request, error: RequestValidationError) -> Response:
@@ -106,22 +102,12 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def from_http(_: Request, error: HTTPException) -> Response:
-        return _error(error.status_code, "HTTPError", str(error.detail), dict(error.headers or {}))
+        kind = "BodyError" if isinstance(error, BodyError) else "HTTPError"
+        return _error(error.status_code, kind, str(error.detail), dict(error.headers or {}))
 
     @app.exception_handler(Exception)
     async def from_bug(_: Request, error: Exception) -> Response:
         return _error(500, "ServerError", "something went wrong on the server; it has been logged")
-
-
-def _response(error: GlissandoError) -> JSONResponse:
-    """The answer to an error that a caller can fix or wait out."""
-    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 422)
-    headers = {}
-    if status in (429, 503):
-        headers["retry-after"] = str(math.ceil(error.wait) if isinstance(error, RateError) else 1)
-    if status == 401:
-        headers["www-authenticate"] = "Bearer"
-    return _error(status, type(error).__name__, str(error), headers)
 
 
 def _error(status: int, kind: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:

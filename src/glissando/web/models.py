@@ -1,12 +1,12 @@
-"""What the API takes and gives, with an example of each."""
+"""What the API takes, with an example of each, and what it gives besides Decoded and Explanation."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Json
 
-from glissando.web.settings import MAX_POINTS
+MAX_POINTS = 4096
 
 # "hello" on QWERTY, roughly.
 EXAMPLE_POINTS: list[Any] = [
@@ -15,39 +15,40 @@ EXAMPLE_POINTS: list[Any] = [
 ]  # fmt: skip
 
 Coordinate = Annotated[float, Field(ge=-10, le=10, allow_inf_nan=False)]
+HalfSize = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Pixels = Annotated[float, Field(gt=0, le=20_000, allow_inf_nan=False, description="pixels")]
 Point = Annotated[
     list[Annotated[float, Field(ge=-10, le=10_000_000, allow_inf_nan=False)]],
     Field(min_length=3, max_length=3, description="x, y in fractions of the letter area, and t in milliseconds"),
 ]
-Points = Annotated[list[Point], Field(min_length=1, max_length=MAX_POINTS, examples=[EXAMPLE_POINTS])]
-Language = Annotated[str, Field(min_length=1, max_length=16, description="a code such as en", examples=["en"])]
 Name = Annotated[str, Field(min_length=1, max_length=64)]
 
 
-class Request(BaseModel):
-    """A body: no field we do not know, no text taken for a number."""
+def example(**fields: Any) -> ConfigDict:
+    """The configuration of a body with an example."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+class Body(BaseModel):
+    """A body of a request: unknown fields are errors, and text is not taken for a number."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class KeyModel(Request):
+class KeyModel(Body):
     """A key: its letter, centre and half size, in fractions of the letter area."""
 
     letter: Annotated[str, Field(min_length=1, max_length=8)]
     cx: Coordinate
     cy: Coordinate
-    rx: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-    ry: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+    rx: HalfSize
+    ry: HalfSize
 
 
-class CustomLayout(Request):
+class CustomLayout(Body):
     """A keyboard of one's own: rows of letters, or keys."""
 
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        json_schema_extra={"examples": [{"name": "mine", "rows": ["qwfpgjluy", "arstdhneio", "zxcvbkm"]}]},
-    )
+    model_config = example(name="mine", rows=["qwfpgjluy", "arstdhneio", "zxcvbkm"])
 
     name: Name = "custom"
     rows: Annotated[list[Annotated[str, Field(max_length=128)]], Field(min_length=1, max_length=16)] | None = None
@@ -57,96 +58,25 @@ class CustomLayout(Request):
     language: Annotated[str, Field(max_length=16)] = ""
 
 
-class DecodeRequest(Request):
-    """A swipe to read."""
+class DecodeRequest(Body):
+    """A swipe to decode."""
 
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        json_schema_extra={"examples": [{"points": EXAMPLE_POINTS, "layout": "qwerty", "language": "en", "k": 3}]},
-    )
+    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", k=3)
 
-    points: Points
+    points: Annotated[list[Point], Field(min_length=1, max_length=MAX_POINTS, examples=[EXAMPLE_POINTS])]
     layout: Name | CustomLayout = "qwerty"
-    language: Language | None = Field(None, description="by default the layout's own")
+    language: (
+        Annotated[str, Field(min_length=1, max_length=16, description="a code such as en", examples=["en"])] | None
+    ) = Field(None, description="by default the layout's own")
     k: Annotated[int, Field(ge=1, le=20, description="candidates at the most")] = 5
 
 
 class ExplainRequest(DecodeRequest):
     """A swipe to explain, and perhaps the word that was meant."""
 
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"points": EXAMPLE_POINTS, "layout": "qwerty", "language": "en", "word": "help"}]
-        },
-    )
+    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", word="help")
 
     word: Annotated[str, Field(max_length=48, description="the word that was meant")] | None = None
-
-
-class CandidateModel(BaseModel):
-    """A word the swipe may mean."""
-
-    word: str = Field(examples=["hello"])
-    probability: float = Field(description="its share among the candidates, 0 to 1", examples=[0.93])
-    score: float = Field(description="what the ranking sorts by (the report's equation 3)", examples=[11.2])
-    log_prob: float = Field(description="log-probability of its letters", examples=[-2.4])
-    letters: str = Field(description="what of it is typed", examples=["hello"])
-
-
-class DecodeResponse(BaseModel):
-    """Candidates, best first."""
-
-    candidates: list[CandidateModel]
-    milliseconds: float = Field(description="decoding alone, without waiting and transport", examples=[2.1])
-
-
-class SeenLetter(BaseModel):
-    """A letter of the best word, and what the network saw where it was swiped."""
-
-    letter: str = Field(examples=["h"])
-    frame: int = Field(description="of the emissions, from 0")
-    confidence: float = Field(description="probability of the letter in that frame", examples=[0.97])
-    field: list[list[int]] | None = Field(
-        description="likelihood over the letter area, rows from the top, 0 to 255; none where the encoder has no field"
-    )
-
-
-class LetterCost(BaseModel):
-    """What a letter of a word costs on the best way through the emissions."""
-
-    letter: str = Field(examples=["h"])
-    frame: int
-    cost: float = Field(description="minus log-probability, in nats", examples=[0.2])
-
-
-class Meant(BaseModel):
-    """What became of the word that was meant."""
-
-    word: str = Field(examples=["help"])
-    verdict: Literal["first", "outscored", "pruned", "out of lexicon", "not typeable"]
-    rank: int | None = Field(description="among the words the beam kept, from 1; none where it was not kept")
-    would_rank: int | None = Field(description="where its score would put it")
-    score: float | None
-    best_score: float | None = Field(description="of the first candidate")
-    log_prob: float | None = Field(description="log-probability of its letters")
-    frequency: int | None = Field(description="its frequency byte, 0 to 255; a rare word's where the lexicon lacks it")
-    costs: list[LetterCost] = Field(description="per letter")
-    gaps: float | None = Field(description="cost of the frames between letters")
-    worst: int | None = Field(description="index of the letter that cost most")
-    best_costs: list[LetterCost] = Field(description="the same for the first candidate")
-
-
-class ExplainResponse(BaseModel):
-    """What the network saw, and why a word was not first."""
-
-    candidates: list[CandidateModel]
-    literal: str = Field(description="the letters read without a lexicon", examples=["hello"])
-    gate: list[float] = Field(description="per frame, whether a letter is meant, 0 to 1")
-    letters: list[SeenLetter]
-    meant: Meant | None
 
 
 class LayoutModel(BaseModel):
@@ -160,7 +90,7 @@ class LayoutModel(BaseModel):
 
 
 class LayoutsResponse(BaseModel):
-    """Layouts and languages there are."""
+    """The layouts and languages that can be asked for."""
 
     layouts: list[LayoutModel]
     languages: list[str] = Field(examples=[["en", "ru"]])
@@ -174,6 +104,118 @@ class HealthResponse(BaseModel):
     waiting: int = Field(description="decodings under way or waiting")
     queue: int = Field(description="decodings that may wait")
     keyboards: int = Field(description="keyboards in memory")
+
+
+class CollectionResponse(BaseModel):
+    """What is collected here."""
+
+    languages: list[str]
+    any_pointer: bool = Field(description="whether swipes by mouse or pen are taken")
+    session_hours: float
+
+
+class SessionRequest(Body):
+    """A donor's consent."""
+
+    model_config = example(consent=True)
+
+    consent: Literal[True]
+
+
+class SessionResponse(BaseModel):
+    """A session; whoever knows its secret may add to it and delete it."""
+
+    session: str = Field(description="a secret; the store keeps only a hash")
+    expires: int = Field(description="seconds since 1970")
+
+
+class DeletedResponse(BaseModel):
+    """How much was deleted."""
+
+    deleted: int = Field(description="swipes")
+
+
+class WordModel(BaseModel):
+    """A word of a sentence, and what of it is typed on the layout."""
+
+    text: str = Field(examples=["Don't"])
+    typed: str = Field(examples=["dont"], description="empty where the layout has none of its letters")
+
+
+class SentenceModel(BaseModel):
+    """A sentence to swipe."""
+
+    id: str
+    language: str
+    words: list[WordModel]
+
+
+class SentencesResponse(BaseModel):
+    """Sentences, in random order."""
+
+    sentences: list[SentenceModel]
+
+
+class SwipeRequest(Body):
+    """One attempt at a word; it has no points if the word was skipped."""
+
+    model_config = example(
+        session="the session's secret", sentence="0123456789abcdef", word_index=0, word="Hello", layout="qwerty",
+        points=EXAMPLE_POINTS, canvas_width=390, canvas_height=156, orientation="portrait", pointer="touch", attempt=0,
+    )  # fmt: skip
+
+    session: Name
+    sentence: Annotated[str, Field(min_length=1, max_length=16)]
+    word_index: Annotated[int, Field(ge=0, le=999)]
+    word: Annotated[str, Field(min_length=1, max_length=128)]
+    layout: Name
+    points: Annotated[list[Point], Field(max_length=MAX_POINTS)]
+    canvas_width: Pixels
+    canvas_height: Pixels
+    orientation: Literal["portrait", "landscape"]
+    pointer: Literal["touch", "pen", "mouse"] = "touch"
+    attempt: Annotated[int, Field(ge=0, le=1_000_000, description="counts up in a session")] = 0
+
+
+class SwipeResponse(BaseModel):
+    """The swipe is on the disk."""
+
+    stored: bool = Field(description="false where a later attempt at the word was stored before")
+
+
+class GroupModel(BaseModel):
+    """Counts of one layout and language."""
+
+    layout: str
+    language: str
+    swipes: int
+    skipped: int
+    sessions: int
+
+
+class HourModel(BaseModel):
+    """Swipes of one hour."""
+
+    hour: int = Field(description="seconds since 1970")
+    swipes: int
+
+
+class RecentSwipeModel(BaseModel):
+    """A swipe, to be drawn."""
+
+    word: str
+    layout: str
+    language: str
+    points: Json[list[list[float]]]
+
+
+class SummaryResponse(BaseModel):
+    """What the operator sees."""
+
+    groups: list[GroupModel]
+    hours: list[HourModel]
+    recent: list[RecentSwipeModel]
+    layouts: list[LayoutModel] = Field(description="those the recent swipes were made on")
 
 
 class ErrorDetail(BaseModel):
@@ -192,7 +234,7 @@ class ErrorResponse(BaseModel):
 def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
     """The ``responses`` of a route that may fail with these statuses."""
     texts = {
-        400: "not JSON", 401: "no or a wrong token", 403: "not allowed here", 404: "no such thing",
+        400: "not JSON", 401: "no token or a wrong one", 403: "not allowed here", 404: "no such thing",
         413: "over 256 KB", 422: "not what is needed; the message says why", 429: "too many requests",
         503: "busy; come back after Retry-After seconds",
     }  # fmt: skip

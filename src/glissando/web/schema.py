@@ -1,6 +1,6 @@
 """Tables of the store, and the steps that bring an older one up to date.
 
-No column says who a donor is: no address, no user agent, and of the session's secret only a hash.
+No column says who a donor is: there is no address, no user agent, and only a hash of the session's secret.
 """
 
 from __future__ import annotations
@@ -67,20 +67,20 @@ swipes = Table(
 
 
 def migrate(connection: Connection) -> None:
-    """Make the tables, or bring those of an older version up to date; all in the caller's transaction."""
+    """Make the tables, or bring those of an older version up to date, in the caller's transaction."""
     if connection.dialect.name == "postgresql":
-        # Several server processes may start at once: one migrates, the others wait and find it done.
+        # Several server processes may start at once: one migrates, the others wait.
         connection.execute(text("SELECT pg_advisory_xact_lock(7106111)"))
-    found = _version(connection)
-    if found > VERSION:
-        raise GlissandoError(f"the store has schema {found}; this glissando knows {VERSION}: install a newer one")
-    if found == 0:
+    version = _version(connection)
+    if version > VERSION:
+        raise GlissandoError(f"the store has schema {version}; this glissando knows {VERSION}: install a newer one")
+    if version == 0:
         metadata.create_all(connection)
         connection.execute(schema.insert().values(version=VERSION))
         return
-    for version in range(found + 1, VERSION + 1):
-        STEPS[version](connection)
-        connection.execute(schema.update().values(version=version))
+    for later in range(version + 1, VERSION + 1):
+        STEPS[later](connection)
+        connection.execute(schema.update().values(version=later))
 
 
 def _version(connection: Connection) -> int:
@@ -91,7 +91,7 @@ def _version(connection: Connection) -> int:
 
 
 def _to_2(connection: Connection) -> None:
-    """Version 2 knows the pointer and the attempt of a swipe."""
+    """Version 2 adds the pointer and the attempt of a swipe."""
     connection.execute(text("ALTER TABLE swipes ADD COLUMN pointer VARCHAR(8) NOT NULL DEFAULT 'touch'"))
     connection.execute(text("ALTER TABLE swipes ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0"))
 

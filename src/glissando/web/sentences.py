@@ -1,9 +1,8 @@
-"""Sentences to swipe: built-in pools in five languages, or an operator's file."""
+"""Sentences to swipe: built-in ones in five languages, or an operator's file."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -11,56 +10,48 @@ from glissando.errors import GlissandoError
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
 from glissando.web.settings import Settings
-from glissando.web.store import Sentence
 
 MAX_SENTENCE = 400  # characters
 MAX_WORDS = 60
 
+Sentences = dict[str, tuple[str, ...]]  # by language
+
 
 class SentencesError(GlissandoError):
-    """There are no sentences for a language, or a file of them cannot be read."""
+    """There are no sentences in a language, or a file of them cannot be read."""
 
 
-@dataclass(frozen=True)
-class Pool:
-    """Sentences by language."""
-
-    languages: dict[str, tuple[str, ...]]
-
-    def draw(self, language: str, count: int) -> list[Sentence]:
-        """A few sentences at random, each at most once."""
-        if language not in self.languages:
-            raise SentencesError(f"no sentences in {language!r}; there are some in {', '.join(sorted(self.languages))}")
-        found = self.languages[language]
-        texts = random.sample(found, min(count, len(found)))
-        return [Sentence.of(language, text) for text in texts]
-
-
-def load_pool(settings: Settings) -> Pool:
-    """The operator's sentences, else those built in."""
+def load_sentences(settings: Settings) -> Sentences:
+    """The operator's sentences, else the built-in ones."""
     if settings.sentences:
-        return Pool({settings.language: read_sentences(Path(settings.sentences))})
+        return {settings.language: read_sentences(Path(settings.sentences))}
     folder = resources.files("glissando") / "assets" / "sentences"
     files = [entry for entry in folder.iterdir() if entry.name.endswith(".txt")]
-    texts = {file.name.removesuffix(".txt"): file.read_text(encoding="utf-8") for file in files}
-    return Pool({language: _lines(text) for language, text in texts.items()})
+    return {file.name.removesuffix(".txt"): _lines(file.read_text(encoding="utf-8")) for file in files}
 
 
 def read_sentences(path: Path) -> tuple[str, ...]:
-    """Read a file with a sentence per line; empty lines and lines starting with # are left out."""
+    """Read a file with one sentence per line; empty lines and lines that start with # are left out."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise SentencesError(f"cannot read sentences {path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise SentencesError(f"sentences {path} are not UTF-8 text: byte {error.start}") from None
-    found = _lines(text)
-    if not found:
+    lines = _lines(text)
+    if not lines:
         raise SentencesError(f"{path} has no sentence; it needs one per line")
-    for one in found:
-        if len(one) > MAX_SENTENCE or len(one.split()) > MAX_WORDS:
-            raise SentencesError(f"{path}: {one[:40]!r}... has over {MAX_SENTENCE} characters or {MAX_WORDS} words")
-    return found
+    for line in lines:
+        if len(line) > MAX_SENTENCE or len(line.split()) > MAX_WORDS:
+            raise SentencesError(f"{path}: {line[:40]!r}... has over {MAX_SENTENCE} characters or {MAX_WORDS} words")
+    return lines
+
+
+def draw_sentences(sentences: Sentences, language: str, count: int) -> list[str]:
+    """Some sentences of a language at random, each at most once."""
+    if language not in sentences:
+        raise SentencesError(f"no sentences in {language!r}; there are some in {', '.join(sorted(sentences))}")
+    return random.sample(sentences[language], min(count, len(sentences[language])))
 
 
 def words_of(text: str, layout: Layout) -> list[tuple[str, str]]:
@@ -70,5 +61,6 @@ def words_of(text: str, layout: Layout) -> list[tuple[str, str]]:
 
 
 def _lines(text: str) -> tuple[str, ...]:
+    """The sentences of a text, each once."""
     lines = (line.strip() for line in text.splitlines())
     return tuple(dict.fromkeys(line for line in lines if line and not line.startswith("#")))

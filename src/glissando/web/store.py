@@ -1,4 +1,4 @@
-"""The collected swipes: SQLAlchemy Core over SQLite (one file, the default) or PostgreSQL (by URL)."""
+"""The collected swipes, in SQLite (one file, the default) or PostgreSQL (by URL)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, create_engine, delete, event, func, select
@@ -96,17 +96,18 @@ class Store:
         return secret, expires
 
     def delete_session(self, secret: str) -> int:
-        """Delete a session with all it gave; returns how many swipes went."""
+        """Delete a session and its swipes; returns how many swipes it had."""
         identity = session_id(secret)
         with self._write() as connection:
-            gone = connection.execute(delete(swipes).where(swipes.c.session == identity)).rowcount
+            deleted = connection.execute(delete(swipes).where(swipes.c.session == identity)).rowcount
             if not connection.execute(delete(sessions).where(sessions.c.id == identity)).rowcount:
                 raise UnknownSessionError("no such session; it may have been deleted already")
-        return gone
+        return deleted
 
     def remember(self, handed_out: Iterable[Sentence]) -> None:
-        """Keep sentences that a donor is about to see, so that their swipes find them."""
-        rows = [{"id": one.id, "language": one.language, "text": one.text} for one in handed_out]
+        """Keep sentences that a donor is about to see: their swipes refer to them."""
+        # Sorted: visitors who insert the same sentences in different orders would deadlock in PostgreSQL.
+        rows = [asdict(one) for one in sorted(handed_out, key=lambda one: one.id)]
         with self._write() as connection:
             connection.execute(self._insert(sentences).values(rows).on_conflict_do_nothing())
 
@@ -122,12 +123,12 @@ class Store:
         """Write one attempt, durably; a later attempt at the same word replaces it.
 
         Returns:
-            Whether this is now the attempt kept: False where a later one came first.
+            Whether this attempt is the one that is kept: False where a later one came first.
         """
         identity = session_id(secret)
         values = {
+            **asdict(donation),
             "session": identity,
-            **{name: getattr(donation, name) for name in Donation.__dataclass_fields__},
             "points": json.dumps(donation.points, separators=(",", ":")),
             "skipped": not donation.points,
             "received": _this_hour(),
@@ -146,7 +147,7 @@ class Store:
             return connection.execute(upsert).first() is not None
 
     def export(self, *, skipped: bool = False) -> Iterator[Row[Any]]:
-        """Every swipe with its sentence's text, in order of session, sentence and word; in bounded memory."""
+        """Every swipe with its sentence's text, by session, sentence and word, in bounded memory."""
         query = select(swipes, sentences.c.text).join(sentences, swipes.c.sentence == sentences.c.id)
         if not skipped:
             query = query.where(swipes.c.skipped.is_(False))
@@ -154,21 +155,18 @@ class Store:
         with self._read() as connection:
             yield from connection.execution_options(yield_per=1000).execute(query)
 
-    def summary(self, hours: int = 48) -> dict[str, list[Row[Any]]]:
-        """Counts per layout and language, and swipes per hour."""
+    def summary(self, hours: int = 48) -> tuple[list[Row[Any]], list[Row[Any]]]:
+        """Rows of (layout, language, swipes, skipped, sessions), and rows of (hour, swipes) for the last hours."""
         kept = func.count().filter(swipes.c.skipped.is_(False)).label("swipes")
         skips = func.count().filter(swipes.c.skipped.is_(True)).label("skipped")
         donors = func.count(func.distinct(swipes.c.session)).label("sessions")
         groups = select(swipes.c.layout, swipes.c.language, kept, skips, donors)
         groups = groups.group_by(swipes.c.layout, swipes.c.language).order_by(kept.desc(), swipes.c.layout)
-        by_hour = select(swipes.c.received, func.count().label("swipes")).where(
-            swipes.c.received >= _this_hour() - (hours - 1) * HOUR
-        )
+        by_hour = select(swipes.c.received.label("hour"), func.count().label("swipes"))
+        by_hour = by_hour.where(swipes.c.received >= _this_hour() - (hours - 1) * HOUR)
+        by_hour = by_hour.group_by(swipes.c.received).order_by(swipes.c.received)
         with self._read() as connection:
-            return {
-                "groups": list(connection.execute(groups)),
-                "hours": list(connection.execute(by_hour.group_by(swipes.c.received).order_by(swipes.c.received))),
-            }
+            return list(connection.execute(groups)), list(connection.execute(by_hour))
 
     def recent(self, count: int) -> list[Row[Any]]:
         """Swipes of the latest hours, newest hour first, skipped words left out."""
@@ -195,7 +193,7 @@ class Store:
 
 
 def session_id(secret: str) -> str:
-    """What a session is called in the store and in an export: it tells nobody the secret that deletes it."""
+    """The name of a session in the store and in an export; it does not tell the secret that deletes the session."""
     return hashlib.sha256(secret.encode()).hexdigest()[:32]
 
 
@@ -206,7 +204,7 @@ def _this_hour() -> int:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn what a database says when it cannot answer now into StoreBusyError."""
+    """Raise StoreBusyError where the database cannot answer now."""
     try:
         yield
     except (OperationalError, PoolTimeoutError) as error:
@@ -237,7 +235,7 @@ def _open(url: str) -> Engine:
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    """Write-ahead log, every commit on the disk; transactions are ours, not the driver's, which begins them late."""
+    """Write-ahead log, every commit on the disk. Transactions are ours: the driver would begin them too late."""
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
@@ -248,7 +246,7 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Writers take their turn when they begin: one that began as a reader could not become a writer later."""
+    """A writer takes the lock when it begins: a transaction that began as a reader could not take it later."""
     reading = connection.get_execution_options().get("reading", False)
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
