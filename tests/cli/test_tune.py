@@ -140,7 +140,7 @@ def test_a_weight_is_set_without_swipes(folder):
         (["--label-free", "qwertz2"], "no layout 'qwertz2'"),
         (["--label-free", "qwerty", "--method", "shark2"], "only the encoder's frequency weight"),
         (["--label-free", "qwerty", "--scoring", "bare.json"], "bare.json has no label_free.frequency_weight"),
-        ([*SHARK2[1:], "--scoring", "bare.json"], "bare.json holds the encoder's constants"),
+        ([*SHARK2[1:], "--scoring", "bare.json"], "bare.json holds scoring constants"),
         ([*SHARK2[1:], "--scoring", "en"], "no SHARK2 constants 'en'"),
         ([*SHARK2[1:], "--protocol", "fit"], "SHARK2 is tuned with --protocol report"),
         (["mine.jsonl", "--trials-scoring", "9"], "--trials-scoring needs --protocol report"),

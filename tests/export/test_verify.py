@@ -89,7 +89,7 @@ def test_a_decoder_is_fed_by_the_keyboards_encoder(exported, keyboard):
     assert comparison.kind == "decoder"
     assert comparison.passed
     assert comparison.worst > 0
-    with pytest.raises(WeightsError, match="are no decoder"):
+    with pytest.raises(WeightsError, match="are not a decoder"):
         reference.compare(exported.folder / "encoder.onnx")
 
 
