@@ -30,9 +30,7 @@ END_OFFSET = 0.30  # lift-off
 OVERSHOOT = 0.20  # mean and standard deviation of the way past the last key, along the track
 SPEED_SPREAD = 0.33  # of the logarithm of a person's pace
 LEG_SPREAD = 0.20  # of the logarithm of one leg's share
-PAUSE = (
-    0.7  # how much a finger slows down at a key: 0 passes smoothly, 1 stops; sharp turns are passed at .2 of the mean
-)
+PAUSE = 0.7  # how much a finger slows down at a key: 0 passes smoothly, 1 stops
 
 
 def leg_durations(points: np.ndarray, aspect: float, width_mm: float = WIDTH_MM) -> np.ndarray:
@@ -242,5 +240,4 @@ def _miss(points: np.ndarray, layout: Layout, rng: np.random.Generator, noise: f
     if len(points) > 1:
         track = (points[-1] - points[-2]) * scale
         offset[-1] += rng.normal(OVERSHOOT, OVERSHOOT) * track / np.hypot(*track)
-    width = 2 * float(np.median([key.rx for key in layout.keys]))
-    return points + noise * offset * width / scale
+    return points + noise * offset * layout.key_size[0] / scale

@@ -121,7 +121,7 @@ def key_sequence(word: str, layout: Layout) -> tuple[str, np.ndarray]:
 
 def key_scale(layout: Layout) -> np.ndarray:
     """From fractions of the letter area to widths of the median key, at the true aspect. Shape: [2]."""
-    return np.array([1.0, layout.aspect]) / (2 * float(np.median([key.rx for key in layout.keys])))
+    return np.array([1.0, layout.aspect]) / layout.key_size[0]
 
 
 def clearance(before: np.ndarray, point: np.ndarray, after: np.ndarray) -> np.ndarray:
