@@ -38,15 +38,6 @@ def test_the_callers_random_state_is_left_alone(pack, tmp_path):
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_a_time_budget_ends_the_schedule(pack, tmp_path):
-    config = toy.toy_config(epochs=10**6, max_seconds=0.5)
-    last = train_encoder(config, toy.job(pack, tmp_path / "run"))
-    assert last["seconds"] >= 0.5
-    assert last["progress"] == 1
-    assert last["learning_rate"] == pytest.approx(config.floor_rate)
-    assert (tmp_path / "run/encoder.safetensors").exists()
-
-
 def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_checkpoint(pack, tmp_path, monkeypatch):
     step = EncoderTrainer.step
 
@@ -107,12 +98,10 @@ def test_a_checkpoint_with_a_removed_setting_resumes_where_the_setting_did_nothi
     train_encoder(toy.toy_config(steps=6), toy.job(pack, out, until=3))
     tensors, info = load_state(out / "checkpoint.safetensors")
     old = {"pace": {"evened": 0.0, "even": 0.9}, "generator": {"care": 0.5}, "synthetic": 0.0, "teachers": []}
-    for change, message in (({}, ""), ({"synthetic": 0.3}, "synthetic is gone"), ({"teachers": ["a"]}, "teachers")):
-        save_state(out / "checkpoint.safetensors", tensors, {**info, "config": {**info["config"], **old, **change}})
-        if message:
-            assert_refused(message, toy.job(pack, out, resume=True))
-        else:
-            assert train_encoder(toy.toy_config(steps=6), toy.job(pack, out, resume=True))["step"] == 6
+    save_state(out / "checkpoint.safetensors", tensors, {**info, "config": {**info["config"], **old}})
+    assert train_encoder(toy.toy_config(steps=6), toy.job(pack, out, resume=True))["step"] == 6
+    save_state(out / "checkpoint.safetensors", tensors, {**info, "config": {**info["config"], "synthetic": 0.3}})
+    assert_refused("synthetic is gone", toy.job(pack, out, resume=True))
 
 
 def test_config_and_report_hold_what_was_asked_and_measured(pack, val, tmp_path):
