@@ -50,9 +50,9 @@ def test_path_and_keys_move_alike():
     config = AugmentConfig(reversal=0.0)
     moved = augment(batch, sample_parameters(batch, config, torch.Generator().manual_seed(0)))
     assert not torch.allclose(moved.path, batch.path)
-    found = visited_keys(moved)
-    assert found.values.max() < 1e-5
-    assert torch.equal(found.indices, before)
+    nearest = visited_keys(moved)
+    assert nearest.values.max() < 1e-5
+    assert torch.equal(nearest.indices, before)
 
 
 def test_off_is_the_identity_to_the_last_bit():

@@ -10,16 +10,13 @@ import torch
 from train import toy
 
 from glissando.errors import GlissandoError, TrainingError
-from glissando.files import write_whole
 from glissando.train.encoder.trainer import EncoderTrainer, train_encoder
 from glissando.train.state import load_state, save_state
 
-MIXED = {"rearranged": 0.25, "ema": 0.9, "word_power": 0.5, "extra_keys": 2}
 
-
-@pytest.mark.parametrize("settings", [{}, MIXED], ids=["plain", "mixed"])
-def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(settings, pack, tmp_path):
-    config, whole, parts = toy.toy_config(steps=14, **settings), tmp_path / "whole", tmp_path / "parts"
+def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(pack, tmp_path):
+    config = toy.toy_config(steps=14, rearranged=0.25, ema=0.9, word_power=0.5, extra_keys=2)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
     train_encoder(config, toy.job(pack, whole))
     train_encoder(config, toy.job(pack, parts, until=8))
     assert not (parts / "encoder.safetensors").exists()
@@ -89,8 +86,9 @@ def test_a_run_is_never_overwritten_and_only_resumed_as_itself(pack, tmp_path):
     assert_refused(r"config\.model\.width is 16, not 20", resume, model=replace(toy.MODEL, width=20))
     assert_refused("its corpus is", replace(resume, pack=toy.write_pack(tmp_path / "other.npz", seed=5)))
     checkpoint = out / "checkpoint.safetensors"
-    write_whole(checkpoint, checkpoint.read_bytes()[:-9])
-    assert_refused("is damaged", resume)
+    for damaged in (checkpoint.read_bytes()[:-9], b"not a checkpoint"):
+        checkpoint.write_bytes(damaged)
+        assert_refused("is damaged", resume)
 
 
 def test_a_checkpoint_with_a_removed_setting_resumes_where_the_setting_did_nothing(pack, tmp_path):

@@ -67,12 +67,6 @@ def test_every_step_sees_its_own_batch_and_takes_effect_once(monkeypatch):
     assert torch.equal(again, seen)  # the caller's tensors are not written to
 
 
-def test_a_cpu_takes_its_steps_as_they_are(tmp_path):
-    corpus = TrainingSet.open(toy.write_pack(tmp_path / "pack.npz"), 32)
-    trainer = EncoderTrainer(toy.toy_config(steps=3, graph=True), corpus, World(torch.device("cpu")))
-    assert not isinstance(trainer.update, GraphedUpdate)
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="recording a step needs a GPU")
 def test_on_a_gpu_recorded_steps_train_what_plain_steps_train(tmp_path):
     corpus = TrainingSet.open(toy.write_pack(tmp_path / "pack.npz"), 32)
