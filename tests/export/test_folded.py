@@ -8,7 +8,7 @@ from networks import small_decoder  # noqa: E402 (needs torch)
 
 from glissando.export.folded import FoldedDecoder  # noqa: E402
 from glissando.model.decoder import frame_features  # noqa: E402
-from glissando.model.emissions import Emissions  # noqa: E402
+from glissando.model.emissions import EncoderOutput  # noqa: E402
 
 DECODERS = {
     "default": {"bottleneck": 48, "context": 7},
@@ -26,7 +26,7 @@ def test_a_folded_decoder_is_the_same_function_and_leaves_the_decoder_as_it_is(n
     before = {key: tensor.clone() for key, tensor in decoder.state_dict().items()}
     config = decoder.config
     log_probs = torch.log_softmax(4 * torch.randn(3, frames, config.keys + 1), dim=-1)
-    given = Emissions(log_probs, torch.randn(3, frames, config.coefficients), torch.randn(3, frames))
+    given = EncoderOutput(log_probs, torch.randn(3, frames, config.coefficients), torch.randn(3, frames))
     with torch.inference_mode():
         corrected = FoldedDecoder(decoder)(*given)
         torch.testing.assert_close(corrected, decoder(frame_features(given)), atol=1e-4, rtol=0)

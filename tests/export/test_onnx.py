@@ -22,7 +22,7 @@ from glissando.export.onnx import (  # noqa: E402
 )
 from glissando.model.config import DecoderConfig, EncoderConfig  # noqa: E402
 from glissando.model.decoder import frame_features  # noqa: E402
-from glissando.model.emissions import Emissions  # noqa: E402
+from glissando.model.emissions import EncoderOutput  # noqa: E402
 from glissando.runtime import CORRECTED, INPUTS, OUTPUTS  # noqa: E402
 
 CONFIGS = {  # of the report's size, and one whose every choice is another
@@ -153,7 +153,7 @@ def test_a_decoder_of_the_reports_size(tmp_path):
     session = open_session(model)
     for batch in (1, 5):
         log_probs = torch.log_softmax(4 * torch.randn(batch, 64, 27), dim=-1)
-        given = Emissions(log_probs, torch.randn(batch, 64, 64), 3 * torch.randn(batch, 64))
+        given = EncoderOutput(log_probs, torch.randn(batch, 64, 64), 3 * torch.randn(batch, 64))
         with torch.inference_mode():
             expected = decoder(frame_features(given)).numpy()
         feed = dict(zip(OUTPUTS, (part.numpy() for part in given), strict=True))

@@ -10,7 +10,7 @@ from networks import small_decoder  # noqa: E402
 from glissando.errors import WeightsError  # noqa: E402
 from glissando.export.runners import Program, TorchForward, in_place_of  # noqa: E402
 from glissando.model.decoder import frame_features  # noqa: E402
-from glissando.model.emissions import Emissions  # noqa: E402
+from glissando.model.emissions import EncoderOutput  # noqa: E402
 from glissando.runtime import EncoderRuntime  # noqa: E402
 from glissando.weights import load_weights  # noqa: E402
 
@@ -37,7 +37,7 @@ def test_a_decoder_in_torch_takes_the_encoders_outputs_one_by_one():
     decoder = small_decoder()
     parts = torch.rand(2, 8, 27).log(), torch.rand(2, 8, 64), torch.rand(2, 8)
     with torch.no_grad():
-        expected = decoder(frame_features(Emissions(*parts)))
+        expected = decoder(frame_features(EncoderOutput(*parts)))
     (found,) = TorchForward(decoder)(*(part.numpy() for part in parts))
     np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
 

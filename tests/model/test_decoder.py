@@ -3,15 +3,15 @@ import torch
 
 from glissando.model.config import DecoderConfig
 from glissando.model.decoder import Decoder, Memory, frame_features
-from glissando.model.emissions import Emissions, gated_log_probs
+from glissando.model.emissions import EncoderOutput, gated_log_probs
 
 SMALL = DecoderConfig(keys=5, coefficients=4, hidden=16, bottleneck=8, context=2, blocks=2)
 
 
-def emissions(config: DecoderConfig, batch: int = 3, frames: int = 12) -> Emissions:
+def emissions(config: DecoderConfig, batch: int = 3, frames: int = 12) -> EncoderOutput:
     logits, gate = 5 * torch.randn(batch, frames, config.keys), torch.randn(batch, frames)
     coefficients = torch.randn(batch, frames, config.coefficients)
-    return Emissions(gated_log_probs(logits, gate), coefficients, gate)
+    return EncoderOutput(gated_log_probs(logits, gate), coefficients, gate)
 
 
 def stirred(config: DecoderConfig) -> Decoder:

@@ -29,9 +29,8 @@ def swipes(batch=3, keys=26):
     return path, torch.rand(batch, keys, 2), torch.ones(batch, keys).bool()
 
 
-@pytest.mark.parametrize("frames", [32, 64])
-def test_parameter_count_is_the_reports(frames):
-    encoder = Encoder(EncoderConfig(frames=frames))
+def test_parameter_count_is_the_reports():
+    encoder = Encoder(EncoderConfig())
     assert sum(parameter.numel() for parameter in encoder.parameters()) == 634_849
 
 
@@ -39,8 +38,6 @@ def test_parameter_count_is_the_reports(frames):
 def test_step_zero_says_nothing_yet(training):
     path, keys, mask = swipes(keys=26)
     out = Encoder().train(training)(path, keys, mask)
-    assert (out.coefficients == 0).all()
-    assert (torch.sigmoid(out.gate) == 0.5).all()
     probs = out.log_probs.exp()
     torch.testing.assert_close(probs[..., -1], torch.full((3, 32), 0.5))
     torch.testing.assert_close(probs[..., :-1], torch.full((3, 32, 26), 0.5 / 26))
@@ -59,23 +56,14 @@ def test_emissions_sum_to_one(frames, blank):
 
 
 @pytest.mark.parametrize("basis", ["cosine", "grid"])
-def test_permuting_keys_permutes_emissions(basis):
+def test_permuting_keys_permutes_their_log_probs_and_padding_changes_nothing(basis):
     encoder = awake(EncoderConfig(**TINY, basis=basis))
     path, keys, mask = swipes()
-    order = torch.randperm(26)
-    straight, shuffled = encoder(path, keys, mask), encoder(path, keys[:, order], mask)
-    torch.testing.assert_close(shuffled.log_probs[..., :-1], straight.log_probs[..., order])
-    torch.testing.assert_close(shuffled.log_probs[..., -1], straight.log_probs[..., -1])
-    assert straight.log_probs.std() > 0.1
-
-
-def test_padding_changes_nothing():
-    encoder = awake(EncoderConfig(**TINY))
-    path, keys, mask = swipes()
-    padded = encoder(path, F.pad(keys, (0, 0, 0, 38)), F.pad(mask, (0, 38)))
-    plain = encoder(path, keys, mask)
-    torch.testing.assert_close(padded.log_probs[..., :26], plain.log_probs[..., :26])
-    torch.testing.assert_close(padded.log_probs[..., -1], plain.log_probs[..., -1])
+    straight, order = encoder(path, keys, mask).log_probs, torch.randperm(26)
+    assert straight.std() > 0.1
+    padded = encoder(path, F.pad(keys[:, order], (0, 0, 0, 38)), F.pad(mask, (0, 38))).log_probs
+    torch.testing.assert_close(padded[..., :26], straight[..., order])
+    torch.testing.assert_close(padded[..., -1], straight[..., -1])
 
 
 @pytest.mark.parametrize("dilation", [1, 3, 8])

@@ -9,6 +9,7 @@ from train import toy
 pytest.importorskip("torch")
 
 from glissando.model.config import EmbedderConfig
+from glissando.train.augment import AugmentConfig
 from glissando.train.decoder.config import EmbedderTraining, MiningConfig
 from glissando.train.decoder.embedder import train_embedder
 from glissando.train.decoder.mining import mine_negatives
@@ -34,7 +35,7 @@ def trained(pack, val, tmp_path_factory) -> Path:
     """The directory of a run that learned the toy; ``encoder-0000060.safetensors`` in it is half trained."""
     out = tmp_path_factory.mktemp("runs") / "encoder"
     model = replace(toy.MODEL, dropout=0.0)
-    config = toy.toy_config(model=model, augment=toy.still(), steps=150, learning_rate=1e-2, snapshot_every=5)
+    config = toy.toy_config(model=model, augment=AugmentConfig.off(), steps=150, learning_rate=1e-2, snapshot_every=5)
     train_encoder(config, toy.job(pack, out, val=val))
     return out
 
@@ -62,7 +63,7 @@ def kit(pack, val, trained, tmp_path_factory) -> Kit:
         folder / "embedder/embedder.safetensors", folder / "negatives.npz",
     )  # fmt: skip
     model = EmbedderConfig(keys=6, width=16, dimensions=8)
-    settings = EmbedderTraining(model=model, batch=32, strangers=8, steps=10)
+    settings = EmbedderTraining(model=model, batch=32, strangers=8, holdout=0.0, steps=60, learning_rate=5e-3)
     train_embedder(settings, toy.job(pack, files.embedder.parent, val=val), files.lexicon)
     mining = MiningConfig(neighbours=6, pool=8)
     mine_negatives(mining, toy.job(pack, files.negatives, val=val), files.lexicon, files.embedder)

@@ -7,8 +7,7 @@ import torch
 from glissando.corpus.packed import PackedCorpus
 from glissando.errors import CorpusError, TrainingError
 from glissando.layout import Layout
-from glissando.train.batches import Batches, TrainingSet, read_ahead
-from glissando.train.sampling import Order
+from glissando.train.batches import TrainingSet, read_ahead
 
 CPU = torch.device("cpu")
 LAYOUTS = [Layout.from_rows("small", ["abc", "de"]), Layout.from_rows("large", ["abcd", "efgh", "ijkl", "mn"])]
@@ -29,10 +28,6 @@ def make_pack(words: list[str], layouts: list[int] | None = None, seed: int = 0)
         words=np.array([known.index(word) for word in words], dtype=np.int32),
         meta={"layouts": [layout.to_dict() for layout in LAYOUTS], "words": known},
     )
-
-
-def make_corpus(count: int, frames: int = 32) -> TrainingSet:
-    return TrainingSet.of(make_pack([["ab", "cade", "bee"][i % 3] for i in range(count)]), frames)
 
 
 def test_rows_come_back_as_they_were_packed():
@@ -57,26 +52,6 @@ def test_words_that_do_not_fit_the_frames_are_dropped():
     assert (corpus.longest, len(corpus)) == (3, 4)
     with pytest.raises(TrainingError, match="2 rows, none fits 1 frames"):
         TrainingSet.of(make_pack(["bb", "ba"]), 1)
-
-
-def collect(batches: Batches, start: int, count: int) -> list[tuple]:
-    stream = batches.since(start)
-    found = [next(stream) for _ in range(count)]
-    stream.close()
-    return found
-
-
-def test_streaming_from_disk_gives_what_memory_gives(tmp_path):
-    pack = make_pack([["ab", "cade", "bee"][i % 3] for i in range(30)])
-    np.save(tmp_path / "paths.npy", pack.paths)
-    mapped = np.load(tmp_path / "paths.npy", mmap_mode="r")
-    streamed = TrainingSet.of(PackedCorpus(**{**vars(pack), "paths": mapped}), 32)
-    order = Order(30, 7, seed=4)
-    here = collect(Batches(TrainingSet.of(pack, 32), order, CPU), 2, 6)
-    there = collect(Batches(streamed, order, CPU, resident=False), 2, 6)
-    for (batch, rows), (other, other_rows) in zip(here, there, strict=True):
-        assert torch.equal(rows, other_rows)
-        assert all(torch.equal(a, b) for a, b in zip(batch, other, strict=True))
 
 
 def test_an_error_while_reading_ahead_is_raised_where_it_is_read():

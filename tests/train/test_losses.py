@@ -5,16 +5,13 @@ from itertools import groupby, product
 import pytest
 import torch
 
-from glissando.errors import TrainingError
 from glissando.train.losses import (
     ctc_loss,
     emission_penalty,
     encoder_loss,
     greedy_matches,
-    needed_frames,
     recursion,
     torch_ctc_loss,
-    use_kernel,
 )
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -50,9 +47,8 @@ def logits_and_words(seed: int, batch: int = 48, frames: int = 16, keys: int = 6
     return logits.requires_grad_(), targets * (torch.arange(longest) < lengths[:, None]), lengths
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_values_and_gradients_equal_torch(seed):
-    logits, targets, lengths = logits_and_words(seed)
+def test_values_and_gradients_equal_torch():
+    logits, targets, lengths = logits_and_words(0, batch=144)
     weight = torch.rand(len(lengths), generator=torch.Generator().manual_seed(9))
     ours = ctc_loss(logits.log_softmax(2), targets, lengths)
     theirs = torch_ctc_loss(logits.log_softmax(2), targets, lengths)
@@ -62,26 +58,20 @@ def test_values_and_gradients_equal_torch(seed):
     torch.testing.assert_close(our_gradient, their_gradient, rtol=1e-4, atol=1e-5)
 
 
-def test_an_impossible_word_costs_nothing_and_has_no_gradient():
-    logits = torch.randn(3, 3, 5, generator=torch.Generator().manual_seed(0)).requires_grad_()
-    targets, lengths = words([1, 1, 1], [0, 1, 2, 3], [0, 1])  # five frames needed; four needed; two
+def test_a_word_too_long_costs_nothing_and_a_padded_key_leaves_everything_finite():
+    logits = torch.randn(4, 3, 6, generator=torch.Generator().manual_seed(0))
+    logits[:, :, 4] = -1e4  # a padded key
+    logits.requires_grad_()
+    targets, lengths = words([1, 1, 1], [0, 1, 2, 3], [0, 1], [4, 4])  # they need five, four, two and three frames
     cost = ctc_loss(logits.log_softmax(2), targets, lengths)
     cost.sum().backward()
     assert cost[:2].tolist() == [0, 0]
     assert cost[2] > 0
     assert (logits.grad[:2] == 0).all()
     assert (logits.grad[2] != 0).any()
-
-
-def test_masked_keys_of_minus_ten_thousand_leave_everything_finite():
-    logits = torch.zeros(2, 6, 5)
-    logits[:, :, 3] = -1e4
-    logits.requires_grad_()
-    cost = ctc_loss(logits.log_softmax(2), *words([0, 1], [3, 3]))
-    cost.sum().backward()
+    assert cost[3] > 1e4
     assert cost.isfinite().all()
     assert logits.grad.isfinite().all()
-    assert cost[1] > 1e4
 
 
 def test_emission_penalty_by_hand():
@@ -105,10 +95,6 @@ def test_the_loss_is_ctc_per_letter_plus_the_weighted_penalty():
     assert whole.total.item() == pytest.approx(cost.mean().item(), rel=1e-6)
 
 
-def test_needed_frames_count_doubled_letters_of_the_word_only():
-    assert needed_frames(*words([1, 1, 2], [0], [0, 0, 0])).tolist() == [4, 1, 5]
-
-
 def test_greedy_matches_what_collapsing_by_hand_gives():
     logits, targets, lengths = logits_and_words(6, batch=400, frames=6, keys=3, longest=3)
     found = greedy_matches(logits, targets, lengths)
@@ -119,14 +105,6 @@ def test_greedy_matches_what_collapsing_by_hand_gives():
     ]
     assert found.tolist() == expected
     assert 0 < sum(expected) < 400
-
-
-def test_the_kernel_is_for_gpus():
-    cpu = torch.device("cpu")
-    assert not use_kernel("own", cpu)
-    assert not use_kernel("auto", cpu)
-    with pytest.raises(TrainingError, match=r'ctc="triton" needs a GPU.*ctc="own" runs anywhere'):
-        use_kernel("triton", cpu)
 
 
 @pytest.mark.skipif(

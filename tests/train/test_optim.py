@@ -2,16 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from glissando.train.optim import Average, Lion, adamw, parameter_groups, scheduled_rate, set_rate
-
-
-def test_only_matrices_and_filters_decay():
-    network = nn.Sequential(nn.Conv1d(2, 3, 5), nn.BatchNorm1d(3), nn.Linear(3, 4))
-    decayed, kept = parameter_groups(network, 0.1)
-    assert {tuple(p.shape) for p in decayed["params"]} == {(3, 2, 5), (4, 3)}
-    assert decayed["weight_decay"] == 0.1
-    assert len(kept["params"]) == 4
-    assert kept["weight_decay"] == 0.0
+from glissando.train.optim import Average, Lion, adamw, scheduled_rate, set_rate
 
 
 def test_one_step_of_adamw_by_hand():

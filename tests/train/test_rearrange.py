@@ -26,6 +26,18 @@ def smooth_paths(batch: int, generator: torch.Generator, points: int = 64) -> to
     return 0.5 + 0.1 * (waves[..., None] * torch.sin(time * torch.arange(1, 6)[:, None] + phase)).sum(2)
 
 
+def batch_of(path: torch.Tensor, keys: torch.Tensor, targets: torch.Tensor, lengths: torch.Tensor) -> Batch:
+    return Batch(path, keys, torch.ones(keys.shape[:2], dtype=torch.bool), targets, lengths, torch.ones_like(lengths))
+
+
+def carry(batch: Batch, keys: torch.Tensor, **options) -> torch.Tensor:
+    """The paths on other keyboards, which have ten rows. Shape: [B, 2, n]."""
+    frames = align(batch.path, batch.keys, batch.targets, batch.lengths)
+    moved = rearrange(batch, frames, LayoutTable(keys, batch.mask, 10 * batch.rows), **options)
+    assert (moved.rows == 10).all()
+    return moved.path
+
+
 def random_batch(batch: int = 64, letters: int = 12, points: int = 64, seed: int = 0) -> Batch:
     generator = torch.Generator().manual_seed(seed)
     keys = grid(batch, generator)
@@ -35,8 +47,7 @@ def random_batch(batch: int = 64, letters: int = 12, points: int = 64, seed: int
     lengths = torch.randint(1, letters + 1, (batch,), generator=generator)
     targets = targets * letter_mask(targets, lengths)
     path = smooth_paths(batch, generator, points).clamp(0, 1)
-    mask = torch.ones(batch, 24, dtype=torch.bool)
-    return Batch(path, keys, mask, targets, lengths, torch.full((batch,), 4))
+    return batch_of(path, keys, targets, lengths)
 
 
 def brute_force(path, keys, word):
@@ -78,23 +89,17 @@ def test_align_pins_ends_and_keeps_order():
 @pytest.mark.parametrize("turn", [False, True])
 def test_a_swipe_carried_to_its_own_layout_stays(retime, turn):
     batch = random_batch()
-    frames = align(batch.path, batch.keys, batch.targets, batch.lengths)
-    same = rearrange(batch, frames, LayoutTable(batch.keys, batch.mask, batch.rows), retime=retime, turn=turn)
-    torch.testing.assert_close(same.path, batch.path, atol=1e-5, rtol=0)
+    torch.testing.assert_close(carry(batch, batch.keys, retime=retime, turn=turn), batch.path, atol=1e-5, rtol=0)
 
 
 def test_offsets_at_the_letters_scale_with_the_keys():
-    keys = ROW[None]
     new_keys = torch.tensor([[0.5, 0.1 * k + 0.05, 0.25, 0.05] for k in range(10)])[None]  # a column of wide keys
     targets, lengths = torch.tensor([[1, 8]]), torch.tensor([2])
     path = torch.stack([torch.linspace(0.16, 0.83, 64), torch.linspace(0.6, 0.45, 64)])[None]
-    batch = Batch(path, keys, torch.ones(1, 10, dtype=torch.bool), targets, lengths, torch.tensor([1]))
-    frames = align(path, keys, targets, lengths)
-    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, torch.tensor([10])), retime=False, turn=False)
+    moved = carry(batch_of(path, ROW[None], targets, lengths), new_keys, retime=False, turn=False)
     # Five times as wide and a tenth as high: an offset (.01, .1) is (.05, .01), (-.02, -.05) is (-.1, -.005).
-    torch.testing.assert_close(moved.path[0, :, 0], torch.tensor([0.55, 0.16]))
-    torch.testing.assert_close(moved.path[0, :, -1], torch.tensor([0.40, 0.845]))
-    assert moved.rows.tolist() == [10]
+    torch.testing.assert_close(moved[0, :, 0], torch.tensor([0.55, 0.16]))
+    torch.testing.assert_close(moved[0, :, -1], torch.tensor([0.40, 0.845]))
 
 
 def test_an_overshoot_turns_with_its_segment():
@@ -102,12 +107,9 @@ def test_an_overshoot_turns_with_its_segment():
     down = torch.tensor([[0.5, 0.2, 0.1, 0.1], [0.5, 0.6, 0.1, 0.1]])[None]
     below = 0.06 * 0.2
     path = torch.stack([torch.linspace(0.2, 0.7, 64), torch.full((64,), 0.5 + below)])[None]  # 0.1 too far
-    batch = Batch(path, across, torch.ones(1, 2, dtype=torch.bool), torch.tensor([[0, 1]]), torch.tensor([2]), None)
-    frames = align(path, across, batch.targets, batch.lengths)
-    turned = rearrange(batch, frames, LayoutTable(down, batch.mask, None), turn=True)
-    kept = rearrange(batch, frames, LayoutTable(down, batch.mask, None), turn=False)
-    torch.testing.assert_close(turned.path[0, :, -1], torch.tensor([0.5, 0.7 + below]))
-    torch.testing.assert_close(kept.path[0, :, -1], torch.tensor([0.6, 0.6 + below]))
+    batch = batch_of(path, across, torch.tensor([[0, 1]]), torch.tensor([2]))
+    for turn, end in ((True, [0.5, 0.7 + below]), (False, [0.6, 0.6 + below])):
+        torch.testing.assert_close(carry(batch, down, turn=turn)[0, :, -1], torch.tensor(end))
 
 
 @pytest.mark.parametrize("turn", [False, True])
@@ -121,8 +123,8 @@ def test_paths_stay_in_one_piece(turn):
     doubled = batch.targets[:, 1:] == batch.targets[:, :-1]
     calm = (spans.masked_fill(doubled, 64) > 32).all(1)
     assert calm.sum() > 8
-    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, batch.rows), retime=False, turn=turn)
-    assert moved.path.diff(dim=2).abs().amax((1, 2))[calm].max() < 0.06
+    moved = carry(batch, new_keys, retime=False, turn=turn)
+    assert moved.diff(dim=2).abs().amax((1, 2))[calm].max() < 0.06
 
 
 def test_time_goes_where_the_way_is_longer():
@@ -130,11 +132,9 @@ def test_time_goes_where_the_way_is_longer():
     new_keys = ROW.clone()
     new_keys[4, 0] = 0.85 - 0.8 / 5  # legs of 0.64 and 0.16 instead of 0.4 each
     path = torch.stack([torch.linspace(0.05, 0.85, 64), torch.full((64,), 0.5)])[None]
-    batch = Batch(path, ROW[None], torch.ones(1, 10, dtype=torch.bool), targets, lengths, torch.tensor([1]))
-    frames = align(path, ROW[None], targets, lengths)
-    moved = rearrange(batch, frames, LayoutTable(new_keys[None], batch.mask, batch.rows), retime=True)
+    moved = carry(batch_of(path, ROW[None], targets, lengths), new_keys[None], retime=True)
     long, short = 1.6**0.47, 0.4**0.47
-    reached = (moved.path[0, 0] < new_keys[4, 0]).sum()
+    reached = (moved[0, 0] < new_keys[4, 0]).sum()
     assert abs(int(reached) - 63 * long / (long + short)) < 1.5
 
 
@@ -146,10 +146,7 @@ def test_anything_stays_finite_and_inside(length):
     targets[:10] = targets[:10, :1]  # one letter over and over
     path = torch.rand(40, 2, 64, generator=generator)
     path[:5] = 0.5  # taps
-    lengths = torch.full((40,), length)
-    batch = Batch(path, keys, torch.ones(40, 24, dtype=torch.bool), targets, lengths, torch.full((40,), 4))
-    frames = align(path, keys, targets, lengths)
-    moved = rearrange(batch, frames, LayoutTable(new_keys, batch.mask, batch.rows), turn=True)
-    assert torch.isfinite(moved.path).all()
-    assert moved.path.min() >= 0
-    assert moved.path.max() <= 1
+    moved = carry(batch_of(path, keys, targets, torch.full((40,), length)), new_keys, turn=True)
+    assert torch.isfinite(moved).all()
+    assert moved.min() >= 0
+    assert moved.max() <= 1

@@ -10,16 +10,13 @@ import torch
 from train import toy
 
 from glissando.errors import GlissandoError, TrainingError
-from glissando.files import write_whole
 from glissando.train.encoder.trainer import EncoderTrainer, train_encoder
 from glissando.train.state import load_state, save_state
 
-MIXED = {"rearranged": 0.25, "ema": 0.9, "word_power": 0.5, "extra_keys": 2}
 
-
-@pytest.mark.parametrize("settings", [{}, MIXED], ids=["plain", "mixed"])
-def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(settings, pack, tmp_path):
-    config, whole, parts = toy.toy_config(steps=14, **settings), tmp_path / "whole", tmp_path / "parts"
+def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(pack, tmp_path):
+    config = toy.toy_config(steps=14, rearranged=0.25, ema=0.9, word_power=0.5, extra_keys=2)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
     train_encoder(config, toy.job(pack, whole))
     train_encoder(config, toy.job(pack, parts, until=8))
     assert not (parts / "encoder.safetensors").exists()
@@ -36,15 +33,6 @@ def test_the_callers_random_state_is_left_alone(pack, tmp_path):
     torch.manual_seed(4)
     train_encoder(toy.toy_config(steps=2), toy.job(pack, tmp_path / "run"))
     assert torch.equal(torch.rand(3), expected)
-
-
-def test_a_time_budget_ends_the_schedule(pack, tmp_path):
-    config = toy.toy_config(epochs=10**6, max_seconds=0.5)
-    last = train_encoder(config, toy.job(pack, tmp_path / "run"))
-    assert last["seconds"] >= 0.5
-    assert last["progress"] == 1
-    assert last["learning_rate"] == pytest.approx(config.floor_rate)
-    assert (tmp_path / "run/encoder.safetensors").exists()
 
 
 def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_checkpoint(pack, tmp_path, monkeypatch):
@@ -98,8 +86,9 @@ def test_a_run_is_never_overwritten_and_only_resumed_as_itself(pack, tmp_path):
     assert_refused(r"config\.model\.width is 16, not 20", resume, model=replace(toy.MODEL, width=20))
     assert_refused("its corpus is", replace(resume, pack=toy.write_pack(tmp_path / "other.npz", seed=5)))
     checkpoint = out / "checkpoint.safetensors"
-    write_whole(checkpoint, checkpoint.read_bytes()[:-9])
-    assert_refused("is damaged", resume)
+    for damaged in (checkpoint.read_bytes()[:-9], b"not a checkpoint"):
+        checkpoint.write_bytes(damaged)
+        assert_refused("is damaged", resume)
 
 
 def test_a_checkpoint_with_a_removed_setting_resumes_where_the_setting_did_nothing(pack, tmp_path):
@@ -107,12 +96,10 @@ def test_a_checkpoint_with_a_removed_setting_resumes_where_the_setting_did_nothi
     train_encoder(toy.toy_config(steps=6), toy.job(pack, out, until=3))
     tensors, info = load_state(out / "checkpoint.safetensors")
     old = {"pace": {"evened": 0.0, "even": 0.9}, "generator": {"care": 0.5}, "synthetic": 0.0, "teachers": []}
-    for change, message in (({}, ""), ({"synthetic": 0.3}, "synthetic is gone"), ({"teachers": ["a"]}, "teachers")):
-        save_state(out / "checkpoint.safetensors", tensors, {**info, "config": {**info["config"], **old, **change}})
-        if message:
-            assert_refused(message, toy.job(pack, out, resume=True))
-        else:
-            assert train_encoder(toy.toy_config(steps=6), toy.job(pack, out, resume=True))["step"] == 6
+    save_state(out / "checkpoint.safetensors", tensors, {**info, "config": {**info["config"], **old}})
+    assert train_encoder(toy.toy_config(steps=6), toy.job(pack, out, resume=True))["step"] == 6
+    save_state(out / "checkpoint.safetensors", tensors, {**info, "config": {**info["config"], "synthetic": 0.3}})
+    assert_refused("synthetic is gone", toy.job(pack, out, resume=True))
 
 
 def test_config_and_report_hold_what_was_asked_and_measured(pack, val, tmp_path):

@@ -41,23 +41,14 @@ def test_word_weights_balance_words():
     assert torch.equal(root.epoch(5), root.epoch(5))
 
 
-def test_people_are_set_aside_as_a_whole_and_in_the_share_asked_for():
-    mask = held_out(np.repeat(np.arange(2000), 3), 0.1)
-    assert mask.reshape(-1, 3).all(axis=1).sum() == mask.sum() / 3
-    assert mask.mean() == pytest.approx(0.1, abs=0.02)
-
-
-def test_who_is_set_aside_depends_on_the_session_and_the_seed_alone():
-    few, many = np.arange(50), np.arange(500)
-    np.testing.assert_array_equal(held_out(few, 0.3), held_out(many, 0.3)[:50])
-    assert (held_out(many, 0.3, seed=1) != held_out(many, 0.3)).any()
-    sessions = np.array([7, 3, 7, 11, 3])
-    drawn = draws(sessions, seed=5)
-    assert (drawn[0], drawn[1]) == (drawn[2], drawn[4])
-    np.testing.assert_array_equal(held_out(sessions, 0.5, seed=5), drawn < 0.5)
-
-
-def test_nobody_and_unknown_people():
+def test_people_are_set_aside_as_a_whole_by_their_session_and_the_seed_alone():
+    people = np.arange(2000)
+    chosen = held_out(people, 0.1)
+    assert chosen.mean() == pytest.approx(0.1, abs=0.02)
+    np.testing.assert_array_equal(held_out(np.repeat(people, 3), 0.1), np.repeat(chosen, 3))
+    np.testing.assert_array_equal(held_out(people[:50], 0.1), chosen[:50])
+    assert (held_out(people, 0.1, seed=1) != chosen).any()
+    np.testing.assert_array_equal(held_out(people, 0.5, seed=5), draws(people, seed=5) < 0.5)
     assert not held_out(np.array([-1, 3]), 0.0).any()
     with pytest.raises(TrainingError, match="rows of unknown sessions"):
         held_out(np.array([-1, 3]), 0.1)

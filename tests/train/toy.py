@@ -7,7 +7,6 @@ import numpy as np
 
 from glissando.layout import Layout
 from glissando.model.config import EncoderConfig
-from glissando.train.augment import AugmentConfig
 from glissando.train.encoder.config import EncoderTraining
 from glissando.train.run import Job
 from glissando.train.state import load_state
@@ -22,11 +21,6 @@ def toy_config(**settings) -> EncoderTraining:
     """A config for a network that trains in seconds."""
     settings = {"model": MODEL, "batch": 16, "log_every": 5, "learning_rate": 5e-3, **settings}
     return EncoderTraining(**settings)
-
-
-def still() -> AugmentConfig:
-    """No augmentation."""
-    return AugmentConfig.off()
 
 
 def job(pack: Path, out: Path, **options) -> Job:

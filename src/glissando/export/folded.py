@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from glissando.errors import WeightsError
 from glissando.model.decoder import Decoder, MemoryBlock
-from glissando.model.emissions import Emissions
+from glissando.model.emissions import EncoderOutput
 from glissando.model.encoder import GRN_FLOOR, Adapter, Block, Encoder, frame_pairs, read_heads
 from glissando.model.features import CHANNELS
 
@@ -69,7 +69,7 @@ class FoldedEncoder(nn.Module):
         self.blocks = nn.ModuleList(FoldedBlock(cast(Block, block), config.points) for block in encoder.blocks)
         self.heads = _folded_heads(encoder.adapter, encoder.heads)
 
-    def forward(self, features: Tensor, layout_keys: Tensor, layout_mask: Tensor) -> Emissions:
+    def forward(self, features: Tensor, layout_keys: Tensor, layout_mask: Tensor) -> EncoderOutput:
         """As ``Encoder.forward``, its arguments named as the report's deployed encoder names them."""
         x = F.hardswish(self.stem(self.features(features))).transpose(1, 2)  # [B, n, C]
         x = x.unsqueeze(1)  # [B, 1, n, C]

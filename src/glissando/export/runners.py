@@ -16,7 +16,7 @@ from glissando.errors import MissingExtraError, WeightsError
 from glissando.export.folded import exporting
 from glissando.export.onnx import export_decoder
 from glissando.model.decoder import Decoder, frame_features
-from glissando.model.emissions import Emissions
+from glissando.model.emissions import EncoderOutput
 from glissando.runtime import DecoderRuntime, EncoderRuntime
 from glissando.weights import load_weights, write_card
 
@@ -62,7 +62,7 @@ class TorchForward:
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         """Run the network on any number of swipes."""
         tensors = [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
-        inputs = [frame_features(Emissions(*tensors))] if self.takes_frames else tensors
+        inputs = [frame_features(EncoderOutput(*tensors))] if self.takes_frames else tensors
         with torch.inference_mode():
             outputs = self.network(*inputs)
         return [output.numpy() for output in (outputs if isinstance(outputs, tuple) else (outputs,))]

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from glissando.model.config import DecoderConfig
-from glissando.model.emissions import Emissions
+from glissando.model.emissions import EncoderOutput
 
 
 class Decoder(nn.Module):
@@ -137,6 +137,6 @@ def bands(filters: Tensor, frames: int) -> Tensor:
     return spread.unflatten(1, (frames, frames))
 
 
-def frame_features(emissions: Emissions) -> Tensor:
+def frame_features(output: EncoderOutput) -> Tensor:
     """Lay the encoder's frames out for the decoder. Shape: [B, T, K + 1 + N * N + 1]."""
-    return torch.cat([emissions.log_probs, emissions.coefficients.float(), emissions.gate.float()[..., None]], dim=-1)
+    return torch.cat([output.log_probs, output.coefficients.float(), output.gate.float()[..., None]], dim=-1)

@@ -12,7 +12,7 @@ from torch import Tensor
 PADDING_LOGIT = -1e4
 
 
-class Emissions(NamedTuple):
+class EncoderOutput(NamedTuple):
     """The encoder's output for a batch of swipes.
 
     Attributes:

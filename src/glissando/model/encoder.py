@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from glissando.model.basis import cosine_basis, grid_basis
 from glissando.model.config import EncoderConfig
-from glissando.model.emissions import Emissions, gated_log_probs, joint_log_probs, key_logits
+from glissando.model.emissions import EncoderOutput, gated_log_probs, joint_log_probs, key_logits
 from glissando.model.features import CHANNELS, PathFeatures
 
 GRN_FLOOR = 1e-6  # keeps the root and the quotient of a silent channel finite
@@ -34,7 +34,7 @@ class Encoder(nn.Module):
         nn.init.zeros_(self.heads.weight)
         nn.init.zeros_(self.heads.bias)
 
-    def forward(self, path: Tensor, keys: Tensor, mask: Tensor) -> Emissions:
+    def forward(self, path: Tensor, keys: Tensor, mask: Tensor) -> EncoderOutput:
         """Encode swipes, each on its own layout.
 
         The ends, from path to stem and from heads to emissions, are in float32 even under autocast: positions
@@ -46,7 +46,7 @@ class Encoder(nn.Module):
             mask: [B, K] True for real keys.
 
         Returns:
-            Emissions in float32.
+            All three tensors in float32.
         """
         device = path.device.type
         trunk = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else self.stem.weight.dtype
@@ -156,7 +156,7 @@ class Adapter(nn.Module):
         return _batch_norm(self.norm, self.weight(frame_pairs(x, self.stride)))
 
 
-def read_heads(config: EncoderConfig, heads: Tensor, keys: Tensor, mask: Tensor) -> Emissions:
+def read_heads(config: EncoderConfig, heads: Tensor, keys: Tensor, mask: Tensor) -> EncoderOutput:
     """Turn the heads' outputs into emissions on a layout.
 
     Args:
@@ -169,7 +169,7 @@ def read_heads(config: EncoderConfig, heads: Tensor, keys: Tensor, mask: Tensor)
     basis = cosine_basis if config.basis == "cosine" else grid_basis
     logits = key_logits(coefficients, basis(keys.float(), config.resolution), mask)
     log_probs = gated_log_probs if config.blank == "gate" else joint_log_probs
-    return Emissions(log_probs(logits, gate), coefficients, gate)
+    return EncoderOutput(log_probs(logits, gate), coefficients, gate)
 
 
 def frame_pairs(x: Tensor, stride: int) -> Tensor:

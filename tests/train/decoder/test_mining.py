@@ -4,7 +4,6 @@ import torch
 from train import toy
 from train.toy import typed
 
-from glissando.model.checkpoint import save_embedder
 from glissando.model.config import EmbedderConfig
 from glissando.model.embedder import Embedder
 from glissando.train.batches import TrainingSet
@@ -60,13 +59,12 @@ def test_swipes_and_the_word_itself_vote(pack):
     assert members.max() < words.candidates
 
 
-def test_pools_are_written_and_progress_is_reported(pack, val, tmp_path):
+def test_pools_are_written_and_progress_is_reported(kit, tmp_path):
     (tmp_path / "words.txt").write_text("\n".join([*toy.WORDS, "feed", "fee"]))
-    save_embedder(tmp_path / "e.safetensors", Embedder(EmbedderConfig(keys=6, width=8, dimensions=4)))
     reported = []
-    job = toy.job(pack, tmp_path / "n.npz", val=val, report=reported.append)
+    job = toy.job(kit.pack, tmp_path / "n.npz", val=kit.val, report=reported.append)
     config = MiningConfig(holdout=0.0, pool=4)
-    pools = mine_negatives(config, job, tmp_path / "words.txt", tmp_path / "e.safetensors")
+    pools = mine_negatives(config, job, tmp_path / "words.txt", kit.embedder)
     assert pools.summary() == "10 words with 4 negatives each, of 12 words"
     assert reported[-1] == {"progress": pytest.approx(1)}
     assert Pools.open(tmp_path / "n.npz").digest == pools.digest

@@ -30,6 +30,9 @@ def test_hits_come_first_then_nearness(pools):
     with pytest.raises(TrainingError, match="word 1 has no pool"):
         pools.pool(1)
     assert pools.summary().startswith("2 words with 2 negatives")
+    assert pools.place(np.array([4, 0, 4])).tolist() == [1, 0, 1]
+    with pytest.raises(TrainingError, match="1 swipes have words without negatives"):
+        pools.place(np.array([4, 3]))
 
 
 def test_pools_come_back_from_disk_with_their_checksum(pools, tmp_path):
@@ -52,12 +55,6 @@ def test_damaged_files_are_refused(pools, tmp_path):
         np.savez(tmp_path / "bad.npz", **{**arrays, name: array})
         with pytest.raises(TrainingError, match=message):
             Pools.open(tmp_path / "bad.npz")
-
-
-def test_places_and_words_without_pools(pools):
-    assert pools.place(np.array([4, 0, 4])).tolist() == [1, 0, 1]
-    with pytest.raises(TrainingError, match="1 swipes have words without negatives"):
-        pools.place(np.array([4, 3]))
 
 
 def test_candidates_are_the_truth_and_its_negatives(pools):

@@ -1,7 +1,8 @@
 """Recorded steps. Without a GPU a stand-in replays them, which tests what is copied where; the rest needs a GPU."""
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import pytest
 import torch
@@ -42,24 +43,6 @@ class Replayed:
         self.output.copy_(self.update(batch, parameters)[0])
 
 
-class Stream:
-    """A stream on a machine that has none."""
-
-    def wait_stream(self, other) -> None:
-        pass
-
-
-@pytest.fixture
-def replayed(monkeypatch: pytest.MonkeyPatch) -> Replayed:
-    stand_in = Replayed()
-    monkeypatch.setattr(torch.cuda, "Stream", Stream)
-    monkeypatch.setattr(torch.cuda, "current_stream", Stream)
-    monkeypatch.setattr(torch.cuda, "stream", lambda _: nullcontext())
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: stand_in)
-    monkeypatch.setattr(torch.cuda, "graph", stand_in.capture)
-    return stand_in
-
-
 def draw(step: int) -> tuple[Batch, Parameters]:
     """A batch and its parameters, other ones at every step."""
     generator = torch.Generator().manual_seed(step)
@@ -70,7 +53,10 @@ def draw(step: int) -> tuple[Batch, Parameters]:
     return batch, sample_parameters(batch, AugmentConfig(), generator)
 
 
-def test_every_step_sees_its_own_batch_and_takes_effect_once(replayed):
+def test_every_step_sees_its_own_batch_and_takes_effect_once(monkeypatch):
+    replayed = Replayed()
+    cuda = MagicMock(CUDAGraph=lambda: replayed, graph=replayed.capture)
+    monkeypatch.setattr("glissando.train.encoder.graphed.torch.cuda", cuda)
     graphed = GraphedUpdate(replayed.update)
     steps = [draw(step) for step in range(WARM_UP + 5)]
     seen = torch.stack([batch.path.sum() + parameters.angle.sum() for batch, parameters in steps])
@@ -79,12 +65,6 @@ def test_every_step_sees_its_own_batch_and_takes_effect_once(replayed):
     assert len(replayed.recorded) == 1
     again = torch.stack([batch.path.sum() + parameters.angle.sum() for batch, parameters in steps])
     assert torch.equal(again, seen)  # the caller's tensors are not written to
-
-
-def test_a_cpu_takes_its_steps_as_they_are(tmp_path):
-    corpus = TrainingSet.open(toy.write_pack(tmp_path / "pack.npz"), 32)
-    trainer = EncoderTrainer(toy.toy_config(steps=3, graph=True), corpus, World(torch.device("cpu")))
-    assert not isinstance(trainer.update, GraphedUpdate)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="recording a step needs a GPU")

@@ -3,7 +3,7 @@ import torch
 from train import toy
 
 from glissando.train.batches import Batch, Batches, TrainingSet
-from glissando.train.encoder.mix import Mix, alignments
+from glissando.train.encoder.mix import Mix
 from glissando.train.sampling import Order
 
 CPU = torch.device("cpu")
@@ -71,10 +71,3 @@ def test_a_step_is_the_same_whenever_it_is_made_and_on_no_two_processes(corpus):
     assert all(torch.equal(a, b) for a, b in zip(whole[-1], alone[-1], strict=True))
     assert not torch.equal(whole[-2].path[10:], whole[-1].path[10:])
     assert not torch.equal(step_seven(7, rank=1)[-1].path[10:], whole[-1].path[10:])
-
-
-def test_alignments_are_in_order_for_every_row(corpus):
-    frames = alignments(corpus, CPU).long()
-    assert frames.shape == (len(corpus), corpus.longest)
-    assert (frames.diff(dim=1) >= 0).all()
-    assert (frames[:, 0] == 0).all()
