@@ -1,17 +1,9 @@
-import numpy as np
 import pytest
 from design.fakes import lexicon
 
-from glissando.design.measures import (
-    COLINEAR,
-    LIFT_MS,
-    clearance,
-    key_sequence,
-    measure_colinearity,
-    measure_travel,
-)
+from glissando.design.measures import LIFT_MS, measure_colinearity, measure_travel
 from glissando.design.words import RunningText
-from glissando.layout import Layout, load_layout
+from glissando.layout import Layout
 from glissando.synth import DWELL_MS, TAP_MS
 
 # Square keys in a 3 x 3 grid: what is in line can be seen.
@@ -51,18 +43,6 @@ def test_counts_weigh_running_text():
     assert counts.word_share == pytest.approx(1 / 3)
     (worst,) = counts.worst
     assert (worst.letters, worst.clearance, worst.share) == ("abc", 0.0, pytest.approx(1 / 4))
-
-
-def test_the_reports_example():
-    """On QWERTY the r of stream lies between t and e; on ClearFlow s-t-e and e-a-m are in line."""
-
-    def hidden(word, name):
-        letters, points = key_sequence(word, load_layout(name))
-        distances = clearance(points[:-2], points[1:-1], points[2:])
-        return {letters[i + 1] for i in np.flatnonzero(distances < COLINEAR)}
-
-    assert hidden("stream", "qwerty") == {"r"}
-    assert {"t", "a"} <= hidden("steam", "clearflow")
 
 
 def test_the_travel_of_one_leg_by_hand():

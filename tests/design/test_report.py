@@ -20,7 +20,7 @@ from glissando.layout import Layout, load_layout
 from glissando.scoring import Scoring
 from glissando.synth import swipe
 
-QUICK = ReportOptions(language="en", count=60, worst=3)
+QUICK = ReportOptions(language="en", count=40, worst=3)
 THREE = [load_layout(name) for name in ("qwerty", "clearflow", "kasroz")]
 QWERTY = THREE[0]
 
@@ -35,7 +35,7 @@ def test_three_layouts_by_the_same_words():
     result = report(THREE, ["stream", "steam"], QUICK, lambda *progress: done.append(progress))
     assert done == [(1, 3), (2, 3), (3, 3)]
     assert [one.layout.name for one in result.layouts] == ["qwerty", "clearflow", "kasroz"]
-    assert result.count == 60
+    assert result.count == 40
     assert 0 < result.coverage < 1
     for one in result.layouts:
         assert "".join(letter.letter for letter in one.letters["stream"]) == "stream"

@@ -53,7 +53,7 @@ def test_a_resumed_search_equals_one_that_never_stopped(tmp_path):
     assert rest.tally.layouts == whole.tally.layouts
 
 
-def test_a_checkpoint_of_another_search_is_refused(tmp_path):
+def test_a_checkpoint_of_another_search_and_words_of_another_alphabet_are_refused(tmp_path):
     state = tmp_path / "state.json"
     search(rounds=2).run(state)
     with pytest.raises(DesignError, match="another search: its dial, seed differ"):
@@ -63,9 +63,6 @@ def test_a_checkpoint_of_another_search_is_refused(tmp_path):
     state.write_text(json.dumps({"tally": {}}))
     with pytest.raises(DesignError, match="damaged"):
         search().resume(state)
-
-
-def test_words_of_another_alphabet_are_refused():
     one = search()
     with pytest.raises(DesignError, match="another alphabet"):
         Search(one.task, SearchWords.from_weights({"ba": 1.0}, "ab"), one.config, FakeJudge(), one.world)

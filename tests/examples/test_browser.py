@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from web.serving import FLAGS, Finger
+from web.serving import Finger, chromium, opened, swiped_words
 
 import glissando
 from glissando.export.bundle import write_bundle
@@ -19,7 +19,6 @@ from glissando.layout import Layout, load_layout
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "browser"
 # A few hundred common words, with what ports stumble over: capitals, accents, apostrophes, words typed alike.
 ODD = ["it's", "its", "don't", "I'm", "café", "Berlin", "naïve", "o'clock", "well", "we'll", "were", "we're"]
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +34,8 @@ def node():
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("Chromium is not installed (Debian: chromium)")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 def lexicon():
@@ -63,7 +56,7 @@ def export(keyboard, folder, swipes):
 def bundle(node, tmp_path_factory):
     """QWERTY with the packaged encoder."""
     keyboard = glissando.load("qwerty", "en", lexicon=lexicon(), method="encoder")
-    return export(keyboard, tmp_path_factory.mktemp("browser") / "bundle", 60)
+    return export(keyboard, tmp_path_factory.mktemp("browser") / "bundle", 40)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -84,14 +77,14 @@ def site(bundle):
 def check_in_node(node, folder):
     """(exit code, report, errors) of the example's own check."""
     command = [node, "check.mjs", "."]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr
 
 
 def test_golden_vectors_pass_in_node(node, bundle):
     code, report, errors = check_in_node(node, bundle)
     assert (code, errors) == (0, "")
-    assert (report["swipes"], report["failures"]) == (60, 0)
+    assert (report["swipes"], report["failures"]) == (40, 0)
     for stage, tolerance in {"path": 1e-6, "emissions": 5e-4, "scores": 1e-3}.items():
         assert report["worst"][stage] <= tolerance
 
@@ -161,18 +154,16 @@ def test_a_wrong_answer_does_not_pass(node, bundle, tmp_path):
 def test_damage_is_refused(node, bundle, tmp_path):
     shutil.copytree(bundle, tmp_path / "bad", symlinks=True)
     whole = (bundle / "trie.bin").read_bytes()
-    (tmp_path / "bad" / "trie.bin").write_bytes(whole[:-1])
+    (tmp_path / "bad" / "trie.bin").write_bytes(whole[:900] + bytes([whole[900] ^ 1]) + whole[901:])
     code, _, errors = check_in_node(node, tmp_path / "bad")
     assert code == 1
-    assert "trie.bin is damaged" in errors
-    (tmp_path / "bad" / "trie.bin").write_bytes(whole[:900] + bytes([whole[900] ^ 1]) + whole[901:])
-    assert "trie.bin is damaged" in check_in_node(node, tmp_path / "bad")[2]  # before Node 20 by its own checksum
+    assert "trie.bin is damaged" in errors  # before Node 20 by its own checksum
     script = (
         "import { readTrie } from './port/trie.js'; import { readFileSync } from 'node:fs';"
         "const bytes = new Uint8Array(readFileSync('trie.bin')); readTrie(bytes.buffer);"
     )
     command = [node, "--input-type=module", "-e", script]
-    done = subprocess.run(command, cwd=tmp_path / "bad", capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=tmp_path / "bad", capture_output=True, text=True, check=False)
     assert "trie.bin is damaged: section" in done.stderr
 
 
@@ -182,34 +173,28 @@ def test_golden_vectors_pass_in_chromium(browser, site):
     page.wait_for_function("() => window.report", timeout=120_000)
     report = page.evaluate("() => window.report")
     assert report["failures"] == []
-    assert report["swipes"] == 60
-    assert page.locator("#verdict").inner_text().startswith("All 60 swipes agree.")
+    assert report["swipes"] == 40
+    assert page.locator("#verdict").inner_text().startswith("All 40 swipes agree.")
     page.close()
 
 
 def test_the_page_decodes_a_finger_without_a_request(browser, site):
-    context = browser.new_context(**PHONE)
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    complaints, asked = [], []
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append((request.method, request.url)))
-    page.goto(site)
-    page.wait_for_selector("#pad[data-ready] .key")
-    assert all(method == "GET" and url.startswith((site, "data:", "blob:")) for method, url in asked)
-    asked.clear()
-    finger, layout = Finger(page), load_layout("qwerty")
-    expected = ["there", "people", "know"]
-    for count, word in enumerate(expected, 1):
-        finger.swipe(word, layout, seed=count)
-        page.wait_for_function("n => document.querySelectorAll('#text .word').length === n", arg=count)
-    assert page.locator("#text .word").all_inner_texts() == expected
-    assert page.locator("#terms tbody tr").count() == page.locator(".candidate").count() > 1
-    page.locator(".candidate").nth(1).tap()
-    assert page.locator("#text .word").last.inner_text() != "know"
-    finger.tap("a", layout)
-    page.wait_for_function("() => document.querySelectorAll('#text .word').length === 4")
-    assert asked == []  # decoding sent no request
-    assert complaints == []
-    context.close()
+    with opened(browser, "about:blank") as page:
+        asked = []
+        page.on("request", lambda request: asked.append((request.method, request.url)))
+        page.goto(site)
+        page.wait_for_selector("#pad[data-ready] .key")
+        assert all(method == "GET" and url.startswith((site, "data:", "blob:")) for method, url in asked)
+        asked.clear()
+        finger, layout = Finger(page), load_layout("qwerty")
+        expected = ["there", "people", "know"]
+        for count, word in enumerate(expected, 1):
+            finger.swipe(word, layout, seed=count)
+            swiped_words(page, count)
+        assert swiped_words(page, 3) == expected
+        assert page.locator("#terms tbody tr").count() == page.locator(".candidate").count() > 1
+        page.locator(".candidate").nth(1).tap()
+        assert swiped_words(page, 3)[-1] != "know"
+        finger.tap("a", layout)
+        swiped_words(page, 4)
+        assert asked == []  # decoding sent no request

@@ -1,4 +1,4 @@
-"""Verification: a faithful file passes, another network's does not, and the bars are those stated."""
+"""Verification: a faithful file passes, and the bars are those stated; tests/cli has a file that fails."""
 
 import shutil
 
@@ -11,9 +11,8 @@ pytest.importorskip("onnxscript")
 
 import glissando  # noqa: E402
 from glissando.errors import WeightsError  # noqa: E402
-from glissando.export import verify as module  # noqa: E402
 from glissando.export.onnx import reduce_precision  # noqa: E402
-from glissando.export.verify import FULL, LIKELY, REDUCED, Bar, Comparison, Reference  # noqa: E402
+from glissando.export.verify import FULL, REDUCED, Bar, Comparison, Reference  # noqa: E402
 from glissando.synth import swipe  # noqa: E402
 from glissando.weights import write_card  # noqa: E402
 
@@ -32,23 +31,12 @@ def reference(exported, keyboard):
     return Reference(exported.folder / "encoder.safetensors", keyboard, gestures)
 
 
-@pytest.fixture(scope="module")
-def other(exported, tmp_path_factory):
-    """The encoder's file with one filter changed."""
-    path = tmp_path_factory.mktemp("other") / "other.onnx"
-    model = onnx.load(exported.folder / "encoder.onnx")
-    tensor = next(tensor for tensor in model.graph.initializer if tensor.name == "blocks.1.project.weight")
-    tensor.CopyFrom(onnx.numpy_helper.from_array(-onnx.numpy_helper.to_array(tensor), tensor.name))
-    onnx.save(model, path)
-    write_card(path, {})
-    return path
-
-
 def test_a_faithful_file_passes(exported, reference):
     calls = []
     file = exported.folder / "encoder.onnx"
     comparison = reference.compare(file, lambda done, total: calls.append((done, total)))
     assert comparison.passed
+    assert comparison.bar == FULL
     assert (comparison.kind, comparison.precision, comparison.swipes) == ("encoder", "fp32", len(WORDS))
     assert comparison.emissions <= comparison.worst < 1e-4
     assert comparison.agreement == 100
@@ -63,23 +51,6 @@ def test_reduced_precision_is_held_to_its_own_bar(exported, reference, tmp_path)
     assert comparison.bar == REDUCED
     assert comparison.emissions > reference.compare(exported.folder / "encoder.onnx").emissions
     assert comparison.passed
-
-
-def test_another_networks_file_does_not_pass(reference, other, monkeypatch):
-    comparison = reference.compare(other)
-    assert comparison.bar == FULL
-    assert comparison.emissions > 0.01
-    assert not comparison.passed
-    # Letters that are out of the question do not count.
-    monkeypatch.setattr(module, "LIKELY", float(np.median(reference.log_probs)))
-    assert LIKELY < module.LIKELY
-    assert reference.compare(other).worst <= comparison.worst
-
-
-def test_the_reference_is_the_keyboard_of_the_same_weights(keyboard, reference):
-    """Torch and onnxruntime decode alike, so the reference's words are those of the keyboard itself."""
-    assert reference.words == [keyboard.decode(gesture, k=1)[0].word for gesture in reference.gestures]
-    np.testing.assert_allclose(reference.log_probs, keyboard.read(reference.gestures).log_probs, atol=1e-4)
 
 
 def test_a_decoder_is_fed_by_the_keyboards_encoder(exported, keyboard):

@@ -33,16 +33,13 @@ def test_path_and_keys_move_together():
         assert ends(sample) < (0.2 if sample.title == "re-arranged" else 1e-4)
 
 
-def test_a_seed_gives_the_same_samples():
-    one, same, other = (samples(HELLO, 2, seed=seed)[2] for seed in (1, 1, 2))
-    assert one.path.tolist() == same.path.tolist() != other.path.tolist()
-
-
-def test_titles_say_what_was_done():
-    titles = [sample.title for sample in samples(HELLO, 60)[1:]]
+def test_a_seed_gives_the_same_samples_and_titles_say_what_was_done():
+    one, same, other = (samples(HELLO, 30, seed=seed) for seed in (1, 1, 2))
+    assert one[2].path.tolist() == same[2].path.tolist() != other[2].path.tolist()
+    titles = [sample.title for sample in one[1:]]
     assert all("°" in title for title in titles)
-    assert 20 <= sum("flip x" in title for title in titles) <= 40
-    assert 1 <= sum("reversed" in title for title in titles) <= 15
+    for change in ("flip x", "reversed"):
+        assert 0 < sum(change in title for title in titles) < 30
 
 
 def test_a_panel_per_sample():

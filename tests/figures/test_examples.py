@@ -20,10 +20,7 @@ def test_the_first_recorded_swipe_that_follows_its_word(corpus):
     (found,) = find_examples(["qwerty:hello"], [corpus])
     assert found.origin == "recorded"
     assert found.layout.aspect == 0.5  # that of its canvas
-
-
-def test_layouts_may_have_a_corpus_name(corpus):
-    assert find_examples(["jcuken:да"], [corpus])[0].origin == "recorded"
+    assert find_examples(["jcuken:да"], [corpus])[0].origin == "recorded"  # under its name in the corpus
 
 
 def test_what_no_corpus_has_is_made_up_alike_for_one_seed(corpus):
@@ -33,14 +30,14 @@ def test_what_no_corpus_has_is_made_up_alike_for_one_seed(corpus):
     assert find_examples(["qwerty:quiz"], seed=4)[0].gesture.x.tolist() == first.gesture.x.tolist()
 
 
-@pytest.mark.parametrize("text", ["hello", ":hello", "qwerty:", ""])
-def test_the_form_is_explained(text):
-    with pytest.raises(GlissandoError, match="an example is written LAYOUT:WORD"):
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        *((text, GlissandoError, "an example is written LAYOUT:WORD") for text in ("hello", ":hello", "qwerty:", "")),
+        ("qwertx:hello", LayoutError, "no layout 'qwertx'"),
+        ("qwerty:привет", LayoutError, "no key for 'п' of 'привет'"),
+    ],
+)
+def test_what_is_no_example_is_refused(text, error, message):
+    with pytest.raises(error, match=message):
         find_examples([text])
-
-
-def test_unknown_layouts_and_letters():
-    with pytest.raises(LayoutError, match="no layout 'qwertx'"):
-        find_examples(["qwertx:hello"])
-    with pytest.raises(LayoutError, match="no key for 'п' of 'привет'"):
-        find_examples(["qwerty:привет"])

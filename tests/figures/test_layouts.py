@@ -36,7 +36,7 @@ def test_confidence_shows_every_letter_and_marks_those_missed():
     assert axes.texts[1].get_color() == COLOURS[1]
 
 
-@pytest.mark.parametrize("count", [1, 3, 4])
-def test_any_number_of_layouts_side_by_side(count):
-    drawn = draw_layouts(named(*builtin_layouts()[:count]))
-    assert sum(bool(axes.get_title()) for axes in drawn.axes) == count
+def test_any_number_of_layouts_side_by_side():
+    for count in (1, 3, 4):
+        drawn = draw_layouts(named(*builtin_layouts()[:count]))
+        assert sum(bool(axes.get_title()) for axes in drawn.axes) == count

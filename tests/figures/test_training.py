@@ -20,14 +20,10 @@ def write(path, text):
     return path
 
 
-def test_a_folder_or_its_file(tmp_path):
-    file = write(tmp_path / "metrics.jsonl", "".join(json.dumps(line) + "\n" for line in LINES[:2]))
+def test_a_folder_or_its_file_without_a_line_cut_off_at_the_end(tmp_path):
+    text = "".join(json.dumps(line) + "\n" for line in LINES[:2])
+    file = write(tmp_path / "metrics.jsonl", text + '{"step": 20, "lo')
     assert read_metrics(tmp_path) == read_metrics(file) == LINES[:2]
-
-
-def test_a_line_cut_off_at_the_end_is_left_out(tmp_path):
-    file = write(tmp_path / "m.jsonl", json.dumps(LINES[0]) + '\n{"step": 20, "lo')
-    assert read_metrics(file) == LINES[:1]
 
 
 @pytest.mark.parametrize(
@@ -42,9 +38,6 @@ def test_a_line_cut_off_at_the_end_is_left_out(tmp_path):
 def test_what_is_no_metrics_is_named(tmp_path, text, message):
     with pytest.raises(TrainingError, match=message):
         read_metrics(write(tmp_path / "m.jsonl", text))
-
-
-def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(TrainingError, match=r"cannot read metrics .*metrics.jsonl: No such file"):
         read_metrics(tmp_path)
 

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 
+from glissando.evaluation.bench import Timing
 from glissando.evaluation.metrics import reliability
 from glissando.evaluation.study import Range, StudyResult, Trial
+from glissando.figures.latency import draw_latency
+from glissando.figures.style import save
 from glissando.figures.tuning import draw_history, draw_reliability, draw_response, response
 
 pytest.importorskip("matplotlib")
@@ -33,7 +36,10 @@ def test_pictures_are_drawn_without_a_display(search, tmp_path):
     files = draw_history(search, "tt1mm5, %", tmp_path / "history")
     files += draw_response(search, "tt1mm5, %", tmp_path / "response", points=5)
     files.append(draw_reliability({"one": bins, "two": bins}, tmp_path / "reliability.png"))
+    timings = {10: Timing(1.0, 1.5), 100: Timing(1.2, 2.0)}
+    files += save(draw_latency(timings, timings), tmp_path / "latency")
     names = ["history.png", "history.svg", "response.png", "response.svg", "reliability.png"]
+    names += ["latency.png", "latency.svg"]
     assert [file.name for file in files] == names
     for file in files:
         assert file.read_bytes().startswith(b"\x89PNG" if file.suffix == ".png" else b"<?xml")

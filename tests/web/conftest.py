@@ -17,15 +17,13 @@ from glissando.web.app import create_app
 from glissando.web.settings import Settings
 from glissando.web.store import Store
 
-TOKEN = "a token for tests"
-
 
 @pytest.fixture(scope="session")
 def settings(tiny_weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of a server with random weights; limits so high that only tests of limits meet them."""
     store = tmp_path_factory.mktemp("store") / "swipes.db"
     return Settings(
-        store=f"sqlite:///{store}", weights=str(tiny_weights), token=TOKEN,
+        store=f"sqlite:///{store}", weights=str(tiny_weights), token="a token for tests",
         rate_decode=1e6, rate_swipes=1e6, rate_address=1e6,
     )  # fmt: skip
 

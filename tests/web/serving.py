@@ -1,5 +1,6 @@
 """A server in a process of its own, and a finger for a real browser."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-frame-rate-limit", "--disable-gpu-vsync",
 ]  # fmt: skip
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,42 @@ def running_server(*options: str) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait()
+
+
+@contextmanager
+def chromium() -> Iterator:
+    """A headless Chromium; without one the test is skipped."""
+    import pytest
+
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("Chromium is not installed (Debian: chromium)")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser, url: str, **options) -> Iterator:
+    """A page on a phone; whatever it complains about on its console fails the test."""
+    context = browser.new_context(**{**PHONE, **options})
+    page = context.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_default_timeout(300_000)  # only guards against waiting for ever
+    page.goto(url)
+    yield page
+    context.close()
+    assert [line for line in complaints if "Failed to load resource" not in line] == []
+
+
+def swiped_words(page, count: int) -> list[str]:
+    """The words in a page's line, once there are so many."""
+    page.wait_for_function("n => document.querySelectorAll('#text .word').length === n", arg=count)
+    return page.locator("#text .word").all_inner_texts()
 
 
 class Finger:

@@ -2,15 +2,14 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import refused, run
 
+from glissando.corpus.packed import PackedCorpus
 from glissando.layout import load_layout
 from glissando.synth import swipe
 from glissando.web.export import export_corpus
 from glissando.web.models import EXAMPLE_POINTS
-from glissando.web.store import Donation, Sentence, Store, session_id
-
-TOKEN = "a token for tests"
+from glissando.web.store import Donation, Sentence, Store, StoreBusyError, session_id
 
 
 def open_session(client):
@@ -123,14 +122,14 @@ def test_rates_per_session_and_per_address(changed_client):
     assert codes == [201, 429]
 
 
-def test_the_operator_sees_counts_with_the_token_only(client, donor):
-    session, prompt = donor
+def test_the_operator_sees_counts_with_the_token_only(client, donor, settings):
+    (session, prompt), token = donor, settings.token
     client.post("/api/swipes", json=swipe_body(session, prompt))
-    for header in ({}, {"authorization": "Bearer wrong"}, {"authorization": TOKEN}, {"authorization": "Bearer "}):
+    for header in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}, {"authorization": "Bearer "}):
         answer = client.get("/api/operator/summary", headers=header)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
-    answer = client.get("/api/operator/summary", headers={"authorization": f"Bearer {TOKEN}"}).json()
+    answer = client.get("/api/operator/summary", headers={"authorization": f"Bearer {token}"}).json()
     assert sum(group["swipes"] for group in answer["groups"]) >= 1
     assert answer["hours"]
     assert answer["recent"][0]["points"]
@@ -144,8 +143,6 @@ def test_without_a_token_there_is_no_operator(changed_client):
 
 
 def test_a_store_that_is_busy_is_503_with_retry_after(app, client, monkeypatch):
-    from glissando.web.store import StoreBusyError
-
     def busy(*_):
         raise StoreBusyError("the store cannot answer now: database is locked")
 
@@ -159,39 +156,35 @@ def donated(tmp_path_factory):
     """A store with what twelve donors gave, under the same secrets every time: splits are made by them."""
     url = f"sqlite:///{tmp_path_factory.mktemp('donated')}/s.db"
     store, layout, rng = Store(url), load_layout("qwerty"), np.random.default_rng(0)
-    sentences = [
-        Sentence.of("en", f"Take the early train number {word} home today") for word in ["one", "two", "three"]
-    ]
-    store.remember(sentences)
+    one = Sentence.of("en", "Take the early train number nine home today")
+    store.remember([one])
     secrets = (f"secret {i}" for i in range(12))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("glissando.web.store.secrets.token_urlsafe", lambda _: next(secrets))
         for session in [store.open_session(1)[0] for _ in range(12)]:
-            for one in sentences:
-                for index, word in enumerate(one.text.split()):
-                    gesture = swipe(word, layout, rng, noise=0.3)
-                    points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).tolist() if index else []
-                    donation = Donation(one.id, index, word, "qwerty", "en", points, 390, 156, "portrait", "touch", 1)
-                    store.save(session, donation)
+            for index, word in enumerate(one.text.split()):
+                gesture = swipe(word, layout, rng, noise=0.3)
+                points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).tolist() if index else []
+                donation = Donation(one.id, index, word, "qwerty", "en", points, 390, 156, "portrait", "touch", 1)
+                store.save(session, donation)
     store.close()
     return url
 
 
 def test_the_export_is_a_corpus_for_every_command(donated, tmp_path):
-    from glissando.cli.corpus import app as corpus
-
     def command(*arguments):
-        result = CliRunner().invoke(corpus, [str(argument) for argument in arguments])
-        assert result.exit_code == 0, (arguments, result.output, result.exception)
-        return result.stdout
+        result = run("corpus", *arguments)
+        assert result.code == 0, (arguments, result)
+        return result.out
 
-    rows = tmp_path / "rows.jsonl.gz"
-    assert "swipes" in command("export", "--store", donated, "-o", rows)
-    stats = json.loads(command("stats", rows, "--json"))
-    assert stats["sessions"] == 12
-    assert json.loads(command("filter", rows, "-o", tmp_path / "good.jsonl.gz", "--json"))["kept"] > 100
-    command("split", rows, "-o", tmp_path / "splits", "--fractions", "train=0.7,val=0.3", "--seed", "1")
+    swipes = tmp_path / "rows.jsonl.gz"
+    assert "84 swipes" in command("export", "--store", donated, "-o", swipes)
+    assert json.loads(command("stats", swipes, "--json"))["sessions"] == 12
+    assert json.loads(command("filter", swipes, "-o", tmp_path / "good.jsonl.gz", "--json"))["kept"] > 40
+    command("split", swipes, "-o", tmp_path / "splits", "--fractions", "train=0.7,val=0.3", "--seed", "1")
     command("pack", tmp_path / "splits" / "train.jsonl.gz", "-o", tmp_path / "pack")
+    command("export", "--store", donated, "-o", tmp_path / "donated.npz")
+    assert len(PackedCorpus.open(tmp_path / "donated.npz")) == 84
 
 
 def test_rows_are_those_of_swipe_futo_org(donated, tmp_path):
@@ -209,24 +202,7 @@ def test_rows_are_those_of_swipe_futo_org(donated, tmp_path):
     assert line["sentence"].split()[line["word_index"]] == line["word"]
 
 
-def test_the_exported_file_trains_an_encoder(donated, tmp_path):
-    pytest.importorskip("torch")
-    from train.toy import toy_config
-
-    from glissando.cli.corpus_sources import export
-    from glissando.train.encoder.trainer import train_encoder
-    from glissando.train.run import Job
-
-    export(store=donated, output=tmp_path / "donated.npz", skipped=False, layouts=None)
-    last = train_encoder(toy_config(steps=3), Job(tmp_path / "donated.npz", tmp_path / "run", device="cpu"))
-    assert np.isfinite(last["loss"])
-    assert (tmp_path / "run" / "encoder.safetensors").exists()
-
-
 def test_an_export_makes_no_store(tmp_path):
-    from glissando.cli.corpus_sources import export
-    from glissando.web.store import StoreError
-
-    with pytest.raises(StoreError, match="no store"):
-        export(store=f"sqlite:///{tmp_path}/none.db", output=tmp_path / "x.jsonl", skipped=False, layouts=None)
-    assert not (tmp_path / "none.db").exists()
+    message = refused("corpus", "export", "--store", f"sqlite:///{tmp_path}/none.db", "-o", tmp_path / "x.jsonl")
+    assert "no store" in message
+    assert list(tmp_path.iterdir()) == []

@@ -1,7 +1,5 @@
 import asyncio
 import threading
-from collections import deque
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -82,26 +80,22 @@ def test_swipes_that_wait_are_decoded_together_and_get_their_own_answers():
     scene(play)
 
 
-def test_a_failure_reaches_its_batch_and_the_next_batch_is_decoded():
+def test_a_failure_reaches_those_of_its_keyboard_and_nobody_else():
     class Broken:
-        def decode(self, gesture, k):
+        def decode_batch(self, gestures, k):
             raise ZeroDivisionError
 
     async def play(slow, queue):
+        broken = Broken()
+        tasks = [asyncio.create_task(queue.decode(board, SWIPE, 1)) for board in (broken, slow, broken, slow)]
+        await asyncio.sleep(0)
         slow.release.set()
-        with pytest.raises(ZeroDivisionError):
-            await queue.decode(Broken(), SWIPE, 1)
-        assert (await queue.decode(slow, SWIPE, 1)).candidates == ["0.1"]
+        answers = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(answer) for answer in answers[::2]] == [ZeroDivisionError] * 2
+        assert [answer.candidates for answer in answers[1::2]] == [["0.1"]] * 2
+        assert slow.batches == [1, 2]
 
     scene(play)
-
-
-def test_a_batch_holds_one_keyboard():
-    a, b = object(), object()
-    jobs = deque(SimpleNamespace(keyboard=board) for board in (a, b, a, b, a))
-    assert [job.keyboard for job in decoding._take_batch(jobs)] == [a, a, a]
-    assert [job.keyboard for job in decoding._take_batch(jobs)] == [b, b]
-    assert not jobs
 
 
 @pytest.fixture
@@ -115,7 +109,9 @@ def small(letters):
     return CustomLayout(name="x", rows=[letters])
 
 
-def test_keyboards_are_shared_bounded_and_the_least_used_goes(keyboards):
+def test_keyboards_are_shared_bounded_and_the_least_used_goes(keyboards, tmp_path, monkeypatch):
+    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
+    monkeypatch.setattr(decoding, "MAX_TRIES", 2)
     asked = []
 
     async def get(letters):
@@ -130,6 +126,7 @@ def test_keyboards_are_shared_bounded_and_the_least_used_goes(keyboards):
     asyncio.run(whole())
     assert asked == ["abcd", "abce", "abcf", "abce"]
     assert len(keyboards) == 2
+    assert len(list(tmp_path.glob("trie-*.npz"))) == 2  # layouts of strangers do not fill the disk
 
 
 def test_a_keyboard_that_cannot_be_built_is_asked_for_again(keyboards):
@@ -156,16 +153,6 @@ def test_too_many_keyboards_in_the_making(keyboards, monkeypatch):
     asyncio.run(whole())
 
 
-def test_names_are_looked_up_and_never_opened(keyboards, tmp_path):
-    file, words = tmp_path / "own.json", tmp_path / "words.txt"
-    file.write_text('{"name": "own", "rows": ["ab"]}')
-    words.write_text("secret")
-    with pytest.raises(LayoutError, match="no layout"):
-        keyboards.layout(str(file))
-    with pytest.raises(LexiconError, match="no language"):
-        keyboards.language(str(words), keyboards.layout("qwerty"))
-
-
 def test_the_operators_layouts(settings, tmp_path):
     (tmp_path / "own.json").write_text('{"name": "Mine", "rows": ["abc", "def"]}')
     keyboards = Keyboards(settings.model_copy(update={"layouts": str(tmp_path)}))
@@ -178,12 +165,3 @@ def test_custom_layouts_with_the_same_letters_share_the_order_of_their_keys(keyb
     one, two = (keyboards.layout(CustomLayout(name="x", rows=rows)) for rows in (["ba", "dc"], ["abcd"]))
     assert one.letters == two.letters == tuple("abcd")
     assert not np.array_equal(one.centres, two.centres)
-
-
-def test_layouts_of_strangers_do_not_fill_the_disk(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
-    monkeypatch.setattr(decoding, "MAX_TRIES", 2)
-    for number in range(3):
-        (tmp_path / f"trie-{number}.npz").touch()
-    decoding._trim_cache()
-    assert len(list(tmp_path.glob("trie-*.npz"))) == 2

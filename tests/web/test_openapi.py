@@ -39,7 +39,7 @@ def test_the_list_is_the_apis(schema):
 def test_no_request_ends_in_a_server_error(client, schema, path, method, mode):
     strategy = schema[path][method].as_strategy(generation_mode=mode)
 
-    @settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=strategy)
     def ask(case):
         request = case.as_transport_kwargs(base_url="http://testserver")
