@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from glissando.cli.output import needs_extra
+
 fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args_is_help=True)
 
 
@@ -30,13 +32,9 @@ def export(
 
         glissando corpus export --store postgresql://user@localhost/swipes -o donated.npz
     """
-    from glissando.errors import MissingExtraError
-
-    try:
+    with needs_extra("the store", "web"):
         from glissando.web.export import export_corpus, export_pack
         from glissando.web.store import Store, StoreError
-    except ImportError as error:
-        raise MissingExtraError(f"the store needs {error.name}: pip install 'glissando[web]'") from None
     file = store.removeprefix("sqlite:///")
     if file != store and not Path(file).is_file():
         raise StoreError(f"no store {file}; sqlite:////absolute/path has four slashes")  # opening would create one

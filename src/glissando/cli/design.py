@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glissando.cli import options as opt
 from glissando.cli.design_report import draw, front, report
+from glissando.cli.output import needs_extra, print_json
 
 if TYPE_CHECKING:
     from glissando.design.config import SearchConfig
@@ -26,24 +28,16 @@ app.command()(report)
 
 LINE_SECONDS = 5.0  # between lines of progress where there is no terminal
 
-LanguageOption = Annotated[str, typer.Option(help="Language of the word list, and of the layout.")]
-LexiconOption = Annotated[
-    Path | None, typer.Option(help="A word list instead: AOSP .combined or a word per line with a count; .gz too.")
-]
+WordsLanguageOption = Annotated[str, typer.Option(help="Language of the word list, and of the layout.")]
 CountOption = Annotated[int | None, typer.Option("--words", min=1, help="Most frequent words to judge by; 2,000.")]
 CoverageOption = Annotated[
     float | None, typer.Option(min=0.01, max=1, help="Share of running text to judge by, instead of --words.")
 ]
 LettersOption = Annotated[str | None, typer.Option(help="The letters that get keys; by default the language's.")]
-WeightsOption = Annotated[str, typer.Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
+JudgeOption = Annotated[str, typer.Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
 TravelOption = Annotated[
     float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 16.")
 ]
-SettingsOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/design.md; may be repeated."),
-]
-DeviceOption = Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")]
 
 
 @app.callback()
@@ -55,8 +49,8 @@ def design(
     stagger: Annotated[
         float | None, typer.Option(help="How much further right each row starts, in key widths.")
     ] = None,
-    language: LanguageOption = "en",
-    lexicon: LexiconOption = None,
+    language: WordsLanguageOption = "en",
+    lexicon: opt.Lexicon = None,
     count: CountOption = None,
     coverage: CoverageOption = None,
     letters: LettersOption = None,
@@ -68,12 +62,12 @@ def design(
     travel: TravelOption = None,
     minutes: Annotated[float | None, typer.Option(help="How long to search; 20.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
-    weights: WeightsOption = "judge",
+    weights: JudgeOption = "judge",
     out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("design"),
     name: Annotated[str, typer.Option(help="What to call the layout.")] = "designed",
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --out.")] = False,
-    device: DeviceOption = None,
-    settings: SettingsOption = None,
+    device: opt.Device = None,
+    settings: opt.Settings = None,
 ) -> None:
     """Search for a keyboard on which words are easy to tell apart, with the encoder as the judge.
 
@@ -96,7 +90,7 @@ def design(
     if grid is None and start is None and not resume:
         typer.echo(context.get_help())
         raise typer.Exit(2)
-    with _extras():
+    with needs_extra("designing keyboards", "train"):
         from glissando.design.config import DesignRequest
         from glissando.design.run import design as run
     config = _config(settings, dial=travel, minutes=minutes, seed=seed)
@@ -118,17 +112,17 @@ def design(
 
 @app.command()
 def cost(
-    names: Annotated[list[str], typer.Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")],
-    language: LanguageOption = "en",
-    lexicon: LexiconOption = None,
+    names: opt.LayoutNames,
+    language: WordsLanguageOption = "en",
+    lexicon: opt.Lexicon = None,
     count: CountOption = None,
     coverage: CoverageOption = None,
     letters: LettersOption = None,
     travel: TravelOption = None,
-    weights: WeightsOption = "judge",
-    device: DeviceOption = None,
-    settings: SettingsOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    weights: JudgeOption = "judge",
+    device: opt.Device = None,
+    settings: opt.Settings = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Judge layouts as the search does: clarity in nats and travel in seconds, per word of running text.
 
@@ -140,7 +134,7 @@ def cost(
 
         glissando design cost jcuken russian/layout.json --language ru --words 500
     """
-    with _extras():
+    with needs_extra("designing keyboards", "train"):
         from glissando.design.config import DesignRequest
         from glissando.design.run import judge_layouts
     from glissando.layout import load_layout
@@ -155,7 +149,7 @@ def cost(
             for one, price in zip(names, prices, strict=True)
         }
         head = {"words": len(words), "coverage": words.coverage, "dial": config.dial}
-        print(json.dumps({**head, "layouts": rows}, indent=2))
+        print_json({**head, "layouts": rows})
         return
     print(f"{len(words):,} words of {words.source}, {words.coverage:.0%} of its running text; {config.view}")
     width = max(len(one) for one in names)
@@ -166,8 +160,8 @@ def cost(
 @app.command()
 def words(
     out: Annotated[Path, typer.Argument(help="The .npz to write.")],
-    language: LanguageOption = "en",
-    lexicon: LexiconOption = None,
+    language: WordsLanguageOption = "en",
+    lexicon: opt.Lexicon = None,
     count: CountOption = None,
     coverage: CoverageOption = None,
     letters: LettersOption = None,
@@ -188,20 +182,9 @@ def words(
     print(f"{out}: {len(chosen):,} words of {chosen.source}, {chosen.coverage:.1%} of its running text")
 
 
-@contextmanager
-def _extras() -> Iterator[None]:
-    """Name the extra that brings a missing module."""
-    from glissando.errors import MissingExtraError
-
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"designing keyboards needs {error.name}: pip install 'glissando[train]'") from None
-
-
 def _config(settings: list[str] | None, **named: Any) -> SearchConfig:
     """Settings by --set and by options of their own, which override --set."""
-    with _extras():
+    with needs_extra("designing keyboards", "train"):
         from glissando.design.config import SearchConfig
 
     given = [f"{name}={json.dumps(value)}" for name, value in named.items() if value is not None]

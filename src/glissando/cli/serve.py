@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glissando.cli import options as opt
+from glissando.cli.output import needs_extra
+
 if TYPE_CHECKING:
     import socket
 
@@ -17,8 +20,8 @@ def serve(
     store: Annotated[
         str, typer.Option(help="URL of the donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
     ] = "sqlite:///glissando-swipes.db",
-    weights: Annotated[str, typer.Option(help="A packaged encoder or an .onnx file.")] = "encoder",
-    layouts: Annotated[Path | None, typer.Option(help="Directory of further layouts.")] = None,
+    weights: opt.Weights = "encoder",
+    layouts: opt.Layouts = None,
     sentences: Annotated[Path | None, typer.Option(help="File of sentences to collect, one per line.")] = None,
     language: Annotated[str, typer.Option(help="Language of those sentences.")] = "en",
     token: Annotated[
@@ -44,15 +47,11 @@ def serve(
     """
     import secrets
 
-    from glissando.errors import MissingExtraError
-
-    try:
+    with needs_extra("the server", "web"):
         import uvicorn
 
         from glissando.web.app import create_app
         from glissando.web.settings import Settings
-    except ImportError as error:
-        raise MissingExtraError(f"the server needs {error.name}: pip install 'glissando[web]'") from None
     settings = Settings(
         store=store, weights=weights, layouts=str(layouts or ""), sentences=str(sentences or ""), language=language,
         token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,

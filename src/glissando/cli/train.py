@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from glissando.cli import options as opt
+from glissando.cli.output import needs_extra
 
 PackOption = Annotated[Path, typer.Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
 OneLayoutOption = Annotated[
@@ -20,19 +22,9 @@ ValOption = Annotated[Path | None, typer.Option(help="A held-out corpus.")]
 LexiconOption = Annotated[
     Path, typer.Option(help="The words to tell apart: AOSP or a word per line.", show_default=False)
 ]
-SettingsOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/training.md or docs/decoder.md; may repeat."),
-]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")]
-DeviceOption = Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")]
 
 app = typer.Typer(help="Train networks on packed swipes.", no_args_is_help=True, rich_markup_mode="markdown")
-
-
-@app.callback()
-def _group() -> None:
-    """Train networks on packed swipes."""
 
 
 @app.command()
@@ -40,9 +32,9 @@ def encoder(
     pack: PackOption,
     out: OutOption,
     val: ValOption = None,
-    settings: SettingsOption = None,
+    settings: opt.Settings = None,
     resume: ResumeOption = False,
-    device: DeviceOption = None,
+    device: opt.Device = None,
 ) -> None:
     """Train an encoder; without settings, as the report did.
 
@@ -57,13 +49,12 @@ def encoder(
 
         glissando train encoder --pack train --val val --out runs/one --resume
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.encoder.config import EncoderTraining
         from glissando.train.encoder.trainer import train_encoder
         from glissando.train.run import Job
-    config = EncoderTraining().changed(settings or [])
-    last = _watch(train_encoder, config, Job(pack, out, val, resume, device))
-    _print_result(out / "encoder.safetensors", last)
+    job = Job(pack, out, val, resume, device)
+    _print_result(out / "encoder.safetensors", _watch(train_encoder, EncoderTraining().changed(settings or []), job))
 
 
 @app.command()
@@ -72,9 +63,9 @@ def embedder(
     lexicon: LexiconOption,
     out: OutOption,
     val: ValOption = None,
-    settings: SettingsOption = None,
+    settings: opt.Settings = None,
     resume: ResumeOption = False,
-    device: DeviceOption = None,
+    device: opt.Device = None,
 ) -> None:
     """Train an embedder, which places swipes near the words they mean.
 
@@ -84,13 +75,14 @@ def embedder(
 
         glissando train embedder --pack train --val val --lexicon en.txt --out runs/embedder
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.decoder.config import EmbedderTraining
         from glissando.train.decoder.embedder import train_embedder
         from glissando.train.run import Job
-    config = EmbedderTraining().changed(settings or [])
-    last = _watch(train_embedder, config, Job(pack, out, val, resume, device), lexicon)
-    _print_result(out / "embedder.safetensors", last)
+    job = Job(pack, out, val, resume, device)
+    _print_result(
+        out / "embedder.safetensors", _watch(train_embedder, EmbedderTraining().changed(settings or []), job, lexicon)
+    )
 
 
 @app.command()
@@ -99,9 +91,9 @@ def negatives(
     lexicon: LexiconOption,
     embedder: Annotated[Path, typer.Option(help="The trained embedder.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The file to write, an .npz.", show_default=False)],
-    val: Annotated[Path | None, typer.Option(help="A held-out corpus whose words need negatives too.")] = None,
-    settings: SettingsOption = None,
-    device: DeviceOption = None,
+    val: ValOption = None,
+    settings: opt.Settings = None,
+    device: opt.Device = None,
 ) -> None:
     """Mine hard negatives: for every word of a corpus, the words its swipes are mistaken for.
 
@@ -112,7 +104,7 @@ def negatives(
 
         glissando train negatives --pack train --val val --lexicon en.txt --embedder e.safetensors --out pools.npz
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.decoder.config import MiningConfig
         from glissando.train.decoder.mining import mine_negatives
         from glissando.train.run import Job
@@ -128,9 +120,9 @@ def decoder(
     negatives: Annotated[Path, typer.Option(help="The file that train negatives wrote.", show_default=False)],
     out: OutOption,
     val: ValOption = None,
-    settings: SettingsOption = None,
+    settings: opt.Settings = None,
     resume: ResumeOption = False,
-    device: DeviceOption = None,
+    device: opt.Device = None,
 ) -> None:
     """Train a decoder for one layout over a frozen encoder; without settings, as the report did.
 
@@ -143,24 +135,15 @@ def decoder(
 
         glissando train decoder --pack train --encoder e.safetensors --negatives pools.npz --out runs/two --set epochs=9
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.decoder.config import DecoderTraining
         from glissando.train.decoder.trainer import train_decoder
         from glissando.train.run import Job
-    config = DecoderTraining().changed(settings or [])
-    last = _watch(train_decoder, config, Job(pack, out, val, resume, device), encoder, negatives)
-    _print_result(out / "decoder.safetensors", last)
-
-
-@contextmanager
-def _needs_training() -> Iterator[None]:
-    """Say which extra installs a missing package."""
-    from glissando.errors import MissingExtraError
-
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"training needs {error.name}: pip install 'glissando[train]'") from None
+    job = Job(pack, out, val, resume, device)
+    _print_result(
+        out / "decoder.safetensors",
+        _watch(train_decoder, DecoderTraining().changed(settings or []), job, encoder, negatives),
+    )
 
 
 def _leads() -> bool:
