@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from glissando.cli import options as opt
 from glissando.cli.output import bar, print_json, print_table, without_picture_suffix
@@ -38,17 +38,15 @@ def bench(
     lexicon: opt.Lexicon = None,
     weights: opt.Weights = "encoder",
     beam: opt.Beam = 100,
-    count: Annotated[int, typer.Option(min=1, help="Swipes to time.")] = 500,
+    count: Annotated[int, Option(min=1, help="Swipes to time.")] = 500,
     runtime: Annotated[
         list[str] | None,
-        typer.Option(help="onnxruntime, executorch, torch, torch.compile; by default those that are installed."),
+        Option(help="onnxruntime, executorch, torch, torch.compile; by default those that are installed."),
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="The encoder's .safetensors; without it other runtimes get untrained weights.")
+        Path | None, Option(help="The encoder's .safetensors; without it other runtimes get untrained weights.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw latency by beam width and by words to this .png and .svg.")
-    ] = None,
+    plot: Annotated[Path | None, Option(help="Draw latency by beam width and by words to this .png and .svg.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Time decoding on one thread: every step, every runtime, and our beam beside flashlight-text's.
@@ -60,9 +58,7 @@ def bench(
     **Examples**
 
         glissando bench
-
         glissando bench --runtime onnxruntime --plot latency.png
-
         glissando bench --swipes how_we_swipe_val.jsonl.gz --lexicon en_wordlist.combined.gz --json
     """
     from glissando.evaluation.bench import benchmark

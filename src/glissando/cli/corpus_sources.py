@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from glissando.cli.output import needs_extra
 
@@ -15,21 +16,18 @@ fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args
 
 
 def export(
-    store: Annotated[
-        str, typer.Option(help="Database of donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
-    ],
+    store: Annotated[str, Option(help="Database of donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz pack for training.")
+        Path, Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz pack for training.")
     ],
-    skipped: Annotated[bool, typer.Option("--skipped", help="Also write skipped words, without points.")] = False,
-    layouts: Annotated[Path | None, typer.Option(help="For .npz: the server's directory of layouts.")] = None,
+    skipped: Annotated[bool, Option("--skipped", help="Also write skipped words, without points.")] = False,
+    layouts: Annotated[Path | None, Option(help="For .npz: the server's directory of layouts.")] = None,
 ) -> None:
     """Write donated swipes in the schema of swipe.futo.org, which every other corpus command reads, or as a pack.
 
-    Examples:
+    **Examples**
 
         glissando corpus export --store sqlite:///glissando-swipes.db -o donated.jsonl.gz
-
         glissando corpus export --store postgresql://user@localhost/swipes -o donated.npz
     """
     with needs_extra("the store", "web"):
@@ -49,14 +47,14 @@ def export(
 
 @fetch.command()
 def futo(
-    directory: Annotated[Path, typer.Argument(help="Target directory.", show_default=False)],
-    runs: Annotated[str, typer.Option(help="Which runs.")] = "swipe-1,swipe-2,swipe-3,swipe-4,swipe-5",
-    revision: Annotated[str, typer.Option(help="Branch, tag or commit of the dataset.")] = "main",
-    endpoint: Annotated[str | None, typer.Option(help="A mirror of huggingface.co.")] = None,
+    directory: Annotated[Path, Argument(help="Target directory.", show_default=False)],
+    runs: Annotated[str, Option(help="Which runs.")] = "swipe-1,swipe-2,swipe-3,swipe-4,swipe-5",
+    revision: Annotated[str, Option(help="Branch, tag or commit of the dataset.")] = "main",
+    endpoint: Annotated[str | None, Option(help="A mirror of huggingface.co.")] = None,
 ) -> None:
     """Download swipe.futo.org (a million swipes, MIT) from Hugging Face; run again to resume.
 
-    Example:
+    **Examples**
 
         glissando corpus fetch futo data/futo --runs swipe-1
     """
@@ -70,13 +68,13 @@ def futo(
 
 @fetch.command(name="how-we-swipe")
 def how_we_swipe(
-    directory: Annotated[Path, typer.Argument(help="Target directory.", show_default=False)],
-    pattern: Annotated[str, typer.Option(help="Which files of the project.")] = "*swipelogs*.zip",
-    api: Annotated[str, typer.Option(help="Address of OSF's API.")] = "https://api.osf.io/v2",
+    directory: Annotated[Path, Argument(help="Target directory.", show_default=False)],
+    pattern: Annotated[str, Option(help="Which files of the project.")] = "*swipelogs*.zip",
+    api: Annotated[str, Option(help="Address of OSF's API.")] = "https://api.osf.io/v2",
 ) -> None:
     """Download How We Swipe's logs (70 MB) from OSF project sj67f; run again to resume.
 
-    Example:
+    **Examples**
 
         glissando corpus fetch how-we-swipe data/how-we-swipe
     """

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 from glissando.cli.output import bar, print_json, print_table
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def decode(
-    file: Annotated[str, typer.Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
-    layout: Annotated[str | None, typer.Option(help="Layout of lines that name none: a name or a .json file.")] = None,
+    file: Annotated[str, Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
+    layout: Annotated[str | None, Option(help="Layout of lines that name none: a name or a .json file.")] = None,
     language: opt.Language = None,
     lexicon: opt.Lexicon = None,
     layouts: opt.Layouts = None,
@@ -33,7 +33,7 @@ def decode(
     weights: opt.Weights = "encoder",
     decoder: opt.Decoder = "decoder",
     beam: opt.Beam = 100,
-    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
+    k: Annotated[int, Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
     as_json: opt.Json = False,
 ) -> None:
     """Decode swipes to words, one line per swipe: its candidates, best first.
@@ -47,7 +47,6 @@ def decode(
     **Examples**
 
         glissando decode swipes.jsonl
-
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
     """
     from glissando.evaluation.evaluate import EvaluationOptions
@@ -78,7 +77,7 @@ def evaluate(
     limit: opt.Limit = None,
     reliability: Annotated[
         Path | None,
-        typer.Option(help="Draw how often the best candidate is right over its probability (.png, .svg, .pdf)."),
+        Option(help="Draw how often the best candidate is right over its probability (.png, .svg, .pdf)."),
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -89,7 +88,6 @@ def evaluate(
     **Examples**
 
         glissando evaluate swipes.jsonl.gz --add-targets --max-key-distance 2
-
         glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
     """
     from glissando.evaluation.evaluate import EvaluationOptions

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 
@@ -23,19 +23,16 @@ SCENES = (
 
 
 def demo(
-    words: Annotated[
-        list[str] | None, typer.Argument(help="Words to swipe; by default some on three keyboards.")
-    ] = None,
+    words: Annotated[list[str] | None, Argument(help="Words to swipe; by default some on three keyboards.")] = None,
     layout: opt.Layout = "qwerty",
     language: opt.Language = None,
-    seed: Annotated[int, typer.Option(help="Seed of the finger's noise.")] = 0,
+    seed: Annotated[int, Option(help="Seed of the finger's noise.")] = 0,
 ) -> None:
     """Make swipes as clumsy as a person's, draw them, and decode them.
 
     **Examples**
 
         glissando demo
-
         glissando demo hello world --layout dvorak
     """
     import numpy as np

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 from glissando.cli.design_report import draw, front, report
@@ -28,15 +29,15 @@ app.command()(report)
 
 LINE_SECONDS = 5.0  # between lines of progress where there is no terminal
 
-WordsLanguageOption = Annotated[str, typer.Option(help="Language of the word list, and of the layout.")]
-CountOption = Annotated[int | None, typer.Option("--words", min=1, help="Most frequent words to judge by; 2,000.")]
+WordsLanguageOption = Annotated[str, Option(help="Language of the word list, and of the layout.")]
+CountOption = Annotated[int | None, Option("--words", min=1, help="Most frequent words to judge by; 2,000.")]
 CoverageOption = Annotated[
-    float | None, typer.Option(min=0.01, max=1, help="Share of running text to judge by, instead of --words.")
+    float | None, Option(min=0.01, max=1, help="Share of running text to judge by, instead of --words.")
 ]
-LettersOption = Annotated[str | None, typer.Option(help="The letters that get keys; by default the language's.")]
-JudgeOption = Annotated[str, typer.Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
+LettersOption = Annotated[str | None, Option(help="The letters that get keys; by default the language's.")]
+JudgeOption = Annotated[str, Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
 TravelOption = Annotated[
-    float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 16.")
+    float | None, Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 16.")
 ]
 
 
@@ -44,28 +45,24 @@ TravelOption = Annotated[
 def design(
     context: typer.Context,
     grid: Annotated[
-        str | None, typer.Option(help="Keys: row lengths such as 4-6-6-6-4, or a layout whose keys are taken.")
+        str | None, Option(help="Keys: row lengths such as 4-6-6-6-4, or a layout whose keys are taken.")
     ] = None,
-    stagger: Annotated[
-        float | None, typer.Option(help="How much further right each row starts, in key widths.")
-    ] = None,
+    stagger: Annotated[float | None, Option(help="How much further right each row starts, in key widths.")] = None,
     language: WordsLanguageOption = "en",
     lexicon: opt.Lexicon = None,
     count: CountOption = None,
     coverage: CoverageOption = None,
     letters: LettersOption = None,
-    start: Annotated[str | None, typer.Option(help="A layout to begin from.")] = None,
-    pin: Annotated[
-        str, typer.Option(help='Letters that stay: "aeiou" as in --start, or "a=2.3 e=2.4", row.column.')
-    ] = "",
-    max_swaps: Annotated[int | None, typer.Option(min=1, help="The most swaps it may be away from --start.")] = None,
+    start: Annotated[str | None, Option(help="A layout to begin from.")] = None,
+    pin: Annotated[str, Option(help='Letters that stay: "aeiou" as in --start, or "a=2.3 e=2.4", row.column.')] = "",
+    max_swaps: Annotated[int | None, Option(min=1, help="The most swaps it may be away from --start.")] = None,
     travel: TravelOption = None,
-    minutes: Annotated[float | None, typer.Option(help="How long to search; 20.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
+    minutes: Annotated[float | None, Option(help="How long to search; 20.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Of everything random.")] = None,
     weights: JudgeOption = "judge",
-    out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("design"),
-    name: Annotated[str, typer.Option(help="What to call the layout.")] = "designed",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --out.")] = False,
+    out: Annotated[Path, Option(help="Directory for the results.")] = Path("design"),
+    name: Annotated[str, Option(help="What to call the layout.")] = "designed",
+    resume: Annotated[bool, Option("--resume", help="Continue from the checkpoint in --out.")] = False,
     device: opt.Device = None,
     settings: opt.Settings = None,
 ) -> None:
@@ -78,11 +75,8 @@ def design(
     **Examples**
 
         glissando design --grid 4-6-6-6-4 --language en --minutes 20
-
         glissando design --start qwerty --max-swaps 6 --pin aeiou --words 300 --minutes 10 --out better_qwerty
-
         glissando design --grid 8-8-8-7 --language ru --words 500 --travel 6 --out russian
-
         glissando design --grid 4-6-6-6-4 --resume
     """
     if context.invoked_subcommand is not None:
@@ -129,9 +123,7 @@ def cost(
     **Examples**
 
         glissando design cost kasroz clearflow qwerty
-
         glissando design cost kasroz clearflow qwerty --words 300 --set view=upright --travel 0
-
         glissando design cost jcuken russian/layout.json --language ru --words 500
     """
     with needs_extra("designing keyboards", "train"):
@@ -159,7 +151,7 @@ def cost(
 
 @app.command()
 def words(
-    out: Annotated[Path, typer.Argument(help="The .npz to write.")],
+    out: Annotated[Path, Argument(help="The .npz to write.")],
     language: WordsLanguageOption = "en",
     lexicon: opt.Lexicon = None,
     count: CountOption = None,
@@ -171,7 +163,6 @@ def words(
     **Examples**
 
         glissando design words english.npz --coverage 0.85
-
         glissando design words russian.npz --language ru --words 3000
     """
     from glissando.design.config import DesignRequest

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 from glissando.cli.output import bar, print_json, print_table, report_saved
@@ -34,17 +35,15 @@ MEASURES: dict[str, Callable[[LayoutReport], str]] = {
 
 
 def report(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")
-    ] = None,
+    names: Annotated[list[str] | None, Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")] = None,
     word: opt.Word = None,
     language: opt.Language = None,
     lexicon: opt.Lexicon = None,
     weights: opt.Weights = "judge",
-    count: Annotated[int, typer.Option("--words", min=1, help="Frequent words to judge by.")] = 2000,
-    worst: Annotated[int, typer.Option(min=1, help="Colinear trigrams and confusable pairs to name.")] = 8,
-    width_mm: Annotated[float, typer.Option(min=1, help="Width of the letter area in mm.")] = 63.0,
-    out: Annotated[Path | None, typer.Option(help="Folder for pictures: paths, confidence and layouts.")] = None,
+    count: Annotated[int, Option("--words", min=1, help="Frequent words to judge by.")] = 2000,
+    worst: Annotated[int, Option(min=1, help="Colinear trigrams and confusable pairs to name.")] = 8,
+    width_mm: Annotated[float, Option(min=1, help="Width of the letter area in mm.")] = 63.0,
+    out: Annotated[Path | None, Option(help="Folder for pictures: paths, confidence and layouts.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare what layouts are like to swipe on, by exact swipes of frequent words.
@@ -56,9 +55,7 @@ def report(
     **Examples**
 
         glissando design report
-
         glissando design report qwerty mine.json --word stream --word steam --out pictures/
-
         glissando design report jcuken --word привет --json
     """
     from glissando.design.report import ReportOptions
@@ -81,11 +78,11 @@ def report(
 
 
 def front(
-    folder: Annotated[Path, typer.Argument(help="The --out of a search.")],
+    folder: Annotated[Path, Argument(help="The --out of a search.")],
     word: opt.Word = None,
-    travel: Annotated[float | None, typer.Option(min=0, help="The dial to rank by; by default the search's.")] = None,
-    take: Annotated[int | None, typer.Option(min=1, help="Save the layout of this number.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where --take saves it; layout-NUMBER.json.")] = None,
+    travel: Annotated[float | None, Option(min=0, help="The dial to rank by; by default the search's.")] = None,
+    take: Annotated[int | None, Option(min=1, help="Save the layout of this number.")] = None,
+    out: Annotated[Path | None, Option("--out", "-o", help="Where --take saves it; layout-NUMBER.json.")] = None,
     weights: opt.Weights = "judge",
     as_json: opt.Json = False,
 ) -> None:
@@ -97,9 +94,7 @@ def front(
     **Examples**
 
         glissando design front design
-
         glissando design front design --word stream --word steam
-
         glissando design front design --take 22 --out mine.json
     """
     from glissando.design.archive import Front, write_json

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 from glissando.cli.bench import swipes_to_decode
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
     from glissando.export.golden import Golden
     from glissando.export.verify import Comparison
 
-CheckpointArgument = Annotated[
-    Path, typer.Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)
-]
-NoteOption = Annotated[str | None, typer.Option(help="Where the weights come from, in words, for their JSON.")]
+CheckpointArgument = Annotated[Path, Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)]
+NoteOption = Annotated[str | None, Option(help="Where the weights come from, in words, for their JSON.")]
 
 app = typer.Typer(
     help="Turn trained weights into files that decode without torch.", no_args_is_help=True, rich_markup_mode="markdown"
@@ -28,33 +27,29 @@ app = typer.Typer(
 
 @app.command()
 def bundle(
-    directory: Annotated[Path, typer.Argument(help="Where to; new, empty or an older bundle.", show_default=False)],
+    directory: Annotated[Path, Argument(help="Where to; new, empty or an older bundle.", show_default=False)],
     layout: opt.Layout = "qwerty",
     language: opt.Language = None,
     lexicon: opt.Lexicon = None,
     scoring: opt.Scoring = "auto",
     weights: opt.Weights = "encoder",
-    method: Annotated[
-        str, typer.Option(help="encoder; decoder, to correct it; auto, the decoder where it fits.")
-    ] = "auto",
+    method: Annotated[str, Option(help="encoder; decoder, to correct it; auto, the decoder where it fits.")] = "auto",
     beam: opt.Beam = 100,
     golden: Annotated[
-        int, typer.Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
+        int, Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
     ] = 240,
-    browser: Annotated[bool, typer.Option("--browser", help="Add the page that decodes in the browser.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write into a directory that holds other things.")] = False,
+    browser: Annotated[bool, Option("--browser", help="Add the page that decodes in the browser.")] = False,
+    force: Annotated[bool, Option("--force", help="Write into a directory that holds other things.")] = False,
 ) -> None:
     """Write everything that a program in another language needs to decode on one keyboard into one directory.
 
     The encoder, the layout, the words as a binary trie, every constant, and golden vectors that show whether a port is
     correct. docs/deployment.md specifies each file.
 
-    Examples:
+    **Examples**
 
         glissando export bundle --layout qwerty --language en english
-
         glissando export bundle --layout mine.json --lexicon words.txt mine
-
         glissando export bundle --layout qwerty --language en english --browser
     """
     from glissando.export.bundle import write_bundle
@@ -77,14 +72,14 @@ def bundle(
 @app.command()
 def onnx(
     checkpoint: CheckpointArgument,
-    output: Annotated[Path, typer.Argument(help="The .onnx file to write.", show_default=False)],
+    output: Annotated[Path, Argument(help="The .onnx file to write.", show_default=False)],
     note: NoteOption = None,
     encoder: Annotated[
-        str, typer.Option(help="The encoder that a decoder was trained over: a packaged one or an .onnx file.")
+        str, Option(help="The encoder that a decoder was trained over: a packaged one or an .onnx file.")
     ] = "encoder",
-    language: Annotated[str, typer.Option(help="The language of the words that a decoder was trained on.")] = "en",
+    language: Annotated[str, Option(help="The language of the words that a decoder was trained on.")] = "en",
     precision: Annotated[
-        str, typer.Option(help="fp32; fp16 for matrices in half the space; int8 for integer products.")
+        str, Option(help="fp32; fp16 for matrices in half the space; int8 for integer products.")
     ] = "fp32",
 ) -> None:
     """Write an encoder or a decoder as one ONNX file, and a JSON beside it.
@@ -93,16 +88,12 @@ def onnx(
     checksum, which is compared whenever the weights are loaded. That of a decoder also names the layout, the encoder
     and the language it belongs to: a keyboard with others does without it.
 
-    Examples:
+    **Examples**
 
         glissando export onnx runs/one/encoder.safetensors one.onnx
-
         glissando export onnx runs/one/encoder.safetensors one.onnx --note "our users, June"
-
         glissando export onnx runs/one/encoder.safetensors small.onnx --precision fp16
-
         glissando export onnx runs/two/decoder.safetensors two.onnx --encoder one.onnx
-
         glissando evaluate swipes.jsonl.gz --weights one.onnx --decoder two.onnx --method decoder
     """
     _export(checkpoint, output, ".onnx", precision=precision, note=note, encoder=encoder, language=language)
@@ -111,21 +102,20 @@ def onnx(
 @app.command()
 def executorch(
     checkpoint: CheckpointArgument,
-    output: Annotated[Path, typer.Argument(help="The .pte file to write.", show_default=False)],
+    output: Annotated[Path, Argument(help="The .pte file to write.", show_default=False)],
     precision: Annotated[
-        str, typer.Option(help="fp32; mixed for the later blocks in half precision, both ends in float32.")
+        str, Option(help="fp32; mixed for the later blocks in half precision, both ends in float32.")
     ] = "fp32",
-    frames: Annotated[int, typer.Option(help="Frames of the encoder that a decoder corrects.")] = 64,
+    frames: Annotated[int, Option(help="Frames of the encoder that a decoder corrects.")] = 64,
     note: NoteOption = None,
 ) -> None:
     """Write an encoder or a decoder as an ExecuTorch program for XNNPACK, and a JSON beside it.
 
     Inputs are the report's: one path, 64 key centres, a mask. Needs the extra `executorch`.
 
-    Examples:
+    **Examples**
 
         glissando export executorch runs/one/encoder.safetensors one.pte
-
         glissando export executorch runs/one/encoder.safetensors small.pte --precision mixed
     """
     _export(checkpoint, output, ".pte", precision=precision, note=note, frames=frames)
@@ -133,14 +123,14 @@ def executorch(
 
 @app.command()
 def verify(
-    files: Annotated[list[Path], typer.Argument(help=".onnx and .pte files of one checkpoint.", show_default=False)],
-    checkpoint: Annotated[Path, typer.Option(help="The .safetensors they were exported from.", show_default=False)],
+    files: Annotated[list[Path], Argument(help=".onnx and .pte files of one checkpoint.", show_default=False)],
+    checkpoint: Annotated[Path, Option(help="The .safetensors they were exported from.", show_default=False)],
     swipes: opt.Recorded = None,
     layout: opt.Layout = "qwerty",
     lexicon: opt.Lexicon = None,
     scoring: opt.Scoring = "auto",
     weights: opt.Weights = "encoder",
-    count: Annotated[int | None, typer.Option(min=1, help="Swipes to decode; by default all, or 200.")] = None,
+    count: Annotated[int | None, Option(min=1, help="Swipes to decode; by default all, or 200.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Compare exported files with the checkpoint they were made of; exit status 1 if one differs too much.
@@ -148,10 +138,9 @@ def verify(
     Of the emissions above -20, 99.9 % must be within 0.0001 of torch's (files of reduced precision: 0.02), and the best
     word must be the same for 99.9 % of the swipes (99.5 %). `--weights` is the encoder that feeds a decoder.
 
-    Examples:
+    **Examples**
 
         glissando export verify one.onnx one.pte small.pte --checkpoint runs/one/encoder.safetensors
-
         glissando export verify one.onnx --checkpoint runs/one/encoder.safetensors --swipes how_we_swipe_val.jsonl.gz
     """
     from glissando.keyboard import load

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 from glissando.cli.output import bar, print_json, print_table, report_saved, without_picture_suffix
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
 
 FIELDS = ("qwerty:with", "jcuken:меня", "clearflow:fire")
 
-OutOption = Annotated[Path, typer.Option(help="The picture; .png and .svg are added.")]
+OutOption = Annotated[Path, Option(help="The picture; .png and .svg are added.")]
 SwipesOption = Annotated[
-    list[Path] | None, typer.Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
+    list[Path] | None, Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Seed of made-up swipes and of random augmentation.")]
+SeedOption = Annotated[int, Option(help="Seed of made-up swipes and of random augmentation.")]
 
 app = typer.Typer(help="Draw pictures, each as PNG and SVG.", no_args_is_help=True, rich_markup_mode="markdown")
 
 
 @app.command()
 def field(
-    examples: Annotated[list[str] | None, typer.Argument(metavar="LAYOUT:WORD...", help="Swipes to look into.")] = None,
+    examples: Annotated[list[str] | None, Argument(metavar="LAYOUT:WORD...", help="Swipes to look into.")] = None,
     swipes: SwipesOption = None,
     weights: opt.Weights = "encoder",
     seed: SeedOption = 0,
@@ -41,7 +42,6 @@ def field(
     **Examples**
 
         glissando figure field
-
         glissando figure field qwerty:with jcuken:надо --swipes en.jsonl.gz --swipes ru.jsonl.gz --out pictures/field
     """
     from glissando.figures.examples import find_examples
@@ -55,10 +55,10 @@ def field(
 
 @app.command()
 def augment(
-    example: Annotated[str, typer.Argument(metavar="LAYOUT:WORD", help="The swipe.")] = "qwerty:hello",
+    example: Annotated[str, Argument(metavar="LAYOUT:WORD", help="The swipe.")] = "qwerty:hello",
     swipes: SwipesOption = None,
-    count: Annotated[int, typer.Option(min=0, max=200, help="Co-augmented samples.")] = 7,
-    rearranged: Annotated[int, typer.Option(min=0, max=200, help="Samples carried to random keyboards.")] = 4,
+    count: Annotated[int, Option(min=0, max=200, help="Co-augmented samples.")] = 7,
+    rearranged: Annotated[int, Option(min=0, max=200, help="Samples carried to random keyboards.")] = 4,
     seed: SeedOption = 0,
     out: OutOption = Path("augment"),
 ) -> None:
@@ -69,7 +69,6 @@ def augment(
     **Examples**
 
         glissando figure augment
-
         glissando figure augment dvorak:hello --count 11 --rearranged 0 --seed 3
     """
     from glissando.figures.augmented import draw_samples, samples
@@ -81,7 +80,7 @@ def augment(
 
 @app.command()
 def training(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or their metrics.jsonl.")],
+    runs: Annotated[list[Path], Argument(help="Folders of runs, or their metrics.jsonl.")],
     out: OutOption = Path("training"),
 ) -> None:
     """Curves of training runs: a panel for each measure of their metrics.jsonl, a line for each run.
@@ -89,7 +88,6 @@ def training(
     **Examples**
 
         glissando figure training runs/one
-
         glissando figure training runs/one runs/two --out pictures/training
     """
     from glissando.figures.training import draw_training, read_metrics
@@ -112,7 +110,7 @@ def errors(
     add_targets: opt.AddTargets = False,
     max_key_distance: opt.MaxDistance = None,
     limit: opt.Limit = None,
-    count: Annotated[int, typer.Option(min=1, max=200, help="Mistakes to draw.")] = 40,
+    count: Annotated[int, Option(min=1, max=200, help="Mistakes to draw.")] = 40,
     out: OutOption = Path("errors"),
     as_json: opt.Json = False,
 ) -> None:
@@ -125,7 +123,6 @@ def errors(
     **Examples**
 
         glissando figure errors val.jsonl.gz --lexicon en_wordlist.combined.gz --add-targets --max-key-distance 2
-
         glissando figure errors swipes.jsonl.gz --count 20 --json > mistakes.json
     """
     from glissando.errors import CorpusError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 from glissando.cli.output import print_json, print_table, report_saved
@@ -19,9 +19,9 @@ MAX_COLUMNS = 100  # a wider keyboard is not easier to read
 
 
 def layouts(
-    names: Annotated[list[str] | None, typer.Argument(help="Built-in layouts or .json files; none lists all.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Save an SVG here; a folder for several layouts.")] = None,
-    png: Annotated[Path | None, typer.Option(help="Save a PNG here; a folder for several layouts.")] = None,
+    names: Annotated[list[str] | None, Argument(help="Built-in layouts or .json files; none lists all.")] = None,
+    svg: Annotated[Path | None, Option(help="Save an SVG here; a folder for several layouts.")] = None,
+    png: Annotated[Path | None, Option(help="Save a PNG here; a folder for several layouts.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """List the built-in layouts, or draw some.
@@ -33,13 +33,9 @@ def layouts(
     **Examples**
 
         glissando layouts
-
         glissando layouts jcuken mine.json
-
         glissando layouts dvorak --svg dvorak.svg
-
         glissando layouts --png pictures/
-
         glissando layouts qwerty --json > mine.json
     """
     from glissando.drawing import save_png, save_svg, text_layout

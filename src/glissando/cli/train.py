@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from glissando.cli import options as opt
 from glissando.cli.output import needs_extra
 
-PackOption = Annotated[Path, typer.Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
+PackOption = Annotated[Path, Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
 OneLayoutOption = Annotated[
-    Path, typer.Option("--pack", help="The corpus, on one layout: a pack or an .npz.", show_default=False)
+    Path, Option("--pack", help="The corpus, on one layout: a pack or an .npz.", show_default=False)
 ]
-OutOption = Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)]
-ValOption = Annotated[Path | None, typer.Option(help="A held-out corpus.")]
-LexiconOption = Annotated[
-    Path, typer.Option(help="The words to tell apart: AOSP or a word per line.", show_default=False)
-]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")]
+OutOption = Annotated[Path, Option(help="The run's directory, new unless --resume.", show_default=False)]
+ValOption = Annotated[Path | None, Option(help="A held-out corpus.")]
+LexiconOption = Annotated[Path, Option(help="The words to tell apart: AOSP or a word per line.", show_default=False)]
+ResumeOption = Annotated[bool, Option("--resume", help="Go on from the checkpoint in --out.")]
 
 app = typer.Typer(help="Train networks on packed swipes.", no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -41,12 +40,10 @@ def encoder(
     The run's directory gets config.json, metrics.jsonl, checkpoint.safetensors and, at the end,
     encoder.safetensors, which `glissando export onnx` makes ready to decode.
 
-    Examples:
+    **Examples**
 
         glissando train encoder --pack train --val val --out runs/one
-
         glissando train encoder --pack train --out runs/two --set batch=2048 --set rearranged=0.5 --set model.frames=64
-
         glissando train encoder --pack train --val val --out runs/one --resume
     """
     with needs_extra("training", "train"):
@@ -71,7 +68,7 @@ def embedder(
 
     The first step towards a decoder: words close together are mined for hard negatives. See docs/decoder.md.
 
-    Examples:
+    **Examples**
 
         glissando train embedder --pack train --val val --lexicon en.txt --out runs/embedder
     """
@@ -89,8 +86,8 @@ def embedder(
 def negatives(
     pack: OneLayoutOption,
     lexicon: LexiconOption,
-    embedder: Annotated[Path, typer.Option(help="The trained embedder.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The file to write, an .npz.", show_default=False)],
+    embedder: Annotated[Path, Option(help="The trained embedder.", show_default=False)],
+    out: Annotated[Path, Option(help="The file to write, an .npz.", show_default=False)],
     val: ValOption = None,
     settings: opt.Settings = None,
     device: opt.Device = None,
@@ -100,7 +97,7 @@ def negatives(
     Every swipe retrieves its nearest words; the words retrieved most often are the word's pool, up to 128. Words
     without swipes use their own path over the keys.
 
-    Examples:
+    **Examples**
 
         glissando train negatives --pack train --val val --lexicon en.txt --embedder e.safetensors --out pools.npz
     """
@@ -116,8 +113,8 @@ def negatives(
 @app.command()
 def decoder(
     pack: OneLayoutOption,
-    encoder: Annotated[Path, typer.Option(help="The trained encoder, a checkpoint.", show_default=False)],
-    negatives: Annotated[Path, typer.Option(help="The file that train negatives wrote.", show_default=False)],
+    encoder: Annotated[Path, Option(help="The trained encoder, a checkpoint.", show_default=False)],
+    negatives: Annotated[Path, Option(help="The file that train negatives wrote.", show_default=False)],
     out: OutOption,
     val: ValOption = None,
     settings: opt.Settings = None,
@@ -129,10 +126,9 @@ def decoder(
     The run's directory gets config.json, metrics.jsonl, held.npz (the rows set aside), checkpoint.safetensors and, at
     the end, decoder.safetensors. The first line of metrics.jsonl is the encoder alone.
 
-    Examples:
+    **Examples**
 
         glissando train decoder --pack train --val val --encoder e.safetensors --negatives pools.npz --out runs/one
-
         glissando train decoder --pack train --encoder e.safetensors --negatives pools.npz --out runs/two --set epochs=9
     """
     with needs_extra("training", "train"):

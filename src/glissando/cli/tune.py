@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from glissando.cli import options as opt
 from glissando.cli.decode import known_method
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 def tune(
     corpora: Annotated[
-        list[str] | None, typer.Argument(metavar="CORPUS", help="JSON lines, plain or gzip: FILE, or FILE=LEXICON.")
+        list[str] | None, Argument(metavar="CORPUS", help="JSON lines, plain or gzip: FILE, or FILE=LEXICON.")
     ] = None,
-    stage: Annotated[str, typer.Option(help="pruning (recall of the beam), scoring (ranking), or all.")] = "all",
+    stage: Annotated[str, Option(help="pruning (recall of the beam), scoring (ranking), or all.")] = "all",
     protocol: Annotated[
-        str | None, typer.Option(help="For the scoring: fit (cross-entropy; default) or report (tt1mm5; for shark2).")
+        str | None, Option(help="For the scoring: fit (cross-entropy; default) or report (tt1mm5; for shark2).")
     ] = None,
     method: opt.Method = "encoder",
     lexicon: opt.Lexicon = None,
@@ -40,24 +41,24 @@ def tune(
     max_key_distance: opt.MaxDistance = None,
     limit: opt.Limit = None,
     scoring: Annotated[
-        str, typer.Option(help="Constants to begin with: auto, a packaged name, a JSON file, or report (equation 3).")
+        str, Option(help="Constants to begin with: auto, a packaged name, a JSON file, or report (equation 3).")
     ] = "auto",
     constants: Annotated[
-        str | None, typer.Option(help="Scoring constants to tune, with commas; by default all of the protocol's.")
+        str | None, Option(help="Scoring constants to tune, with commas; by default all of the protocol's.")
     ] = None,
-    trials_pruning: Annotated[int, typer.Option(min=1, help="Pruning trials, by all workers together.")] = 50,
+    trials_pruning: Annotated[int, Option(min=1, help="Pruning trials, by all workers together.")] = 50,
     trials_scoring: Annotated[
-        int | None, typer.Option(min=1, help="Scoring trials of --protocol report, by all workers; 3000.")
+        int | None, Option(min=1, help="Scoring trials of --protocol report, by all workers; 3000.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Repeats a tuning that one worker makes.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Repeats a tuning that one worker makes.")] = 0,
     storage: Annotated[
-        str | None, typer.Option(help="URL for Optuna's trials: journal, sqlite or postgresql; a journal by --out.")
+        str | None, Option(help="URL for Optuna's trials: journal, sqlite or postgresql; a journal by --out.")
     ] = None,
     label_free: Annotated[
-        str | None, typer.Option(metavar="LAYOUT", help="No corpus: set the frequency weight with synthetic swipes.")
+        str | None, Option(metavar="LAYOUT", help="No corpus: set the frequency weight with synthetic swipes.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where to write the constants.")] = Path("scoring.json"),
-    plot: Annotated[Path | None, typer.Option(help="Draw history and response into this directory.")] = None,
+    out: Annotated[Path, Option(help="Where to write the constants.")] = Path("scoring.json"),
+    plot: Annotated[Path | None, Option(help="Draw history and response into this directory.")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Tune the pruning and scoring constants to swipes whose words are known.
@@ -69,15 +70,10 @@ def tune(
     **Examples**
 
         glissando tune swipes.jsonl.gz --add-targets --max-key-distance 2 --out mine.json
-
         glissando tune en.jsonl.gz=en.combined.gz ru.jsonl.gz=ru.combined.gz --layouts layouts --add-targets
-
         glissando tune swipes.jsonl.gz --add-targets --protocol report --scoring report
-
         glissando tune --label-free jcuken --language ru --out ru.json
-
         glissando tune swipes.jsonl.gz --method shark2 --add-targets --storage journal:////mnt/shared/study.log
-
         glissando evaluate others.jsonl.gz --scoring mine.json
     """
     from glissando.errors import GlissandoError
