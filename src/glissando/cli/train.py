@@ -153,7 +153,9 @@ def _watch(train: Callable[..., Any], config: Any, job: Any, *files: Path) -> An
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not _leads()) as progress:
+    console = Console(stderr=True)
+    hidden = not (_leads() and console.is_terminal)
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("starting", total=1.0)
 
         def show(line: dict[str, Any]) -> None:
