@@ -87,12 +87,13 @@ def how_we_swipe(
 
 @contextmanager
 def _byte_bars() -> Iterator[Any]:
-    """Give a function that shows the progress of each download on a terminal's error stream."""
+    """Give a function that shows the progress of each download on standard error, if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks: dict[str, Any] = {}
 
         def show(name: str, done: int, total: int | None) -> None:

@@ -50,8 +50,8 @@ def encoder(
         from glissando.train.encoder.config import EncoderTraining
         from glissando.train.encoder.trainer import train_encoder
         from glissando.train.run import Job
-    job = Job(pack, out, val, resume, device)
-    _print_result(out / "encoder.safetensors", _watch(train_encoder, EncoderTraining().changed(settings or []), job))
+    config = EncoderTraining().changed(settings or [])
+    _report(out / "encoder.safetensors", _watch(train_encoder, config, Job(pack, out, val, resume, device)))
 
 
 @app.command()
@@ -76,10 +76,8 @@ def embedder(
         from glissando.train.decoder.config import EmbedderTraining
         from glissando.train.decoder.embedder import train_embedder
         from glissando.train.run import Job
-    job = Job(pack, out, val, resume, device)
-    _print_result(
-        out / "embedder.safetensors", _watch(train_embedder, EmbedderTraining().changed(settings or []), job, lexicon)
-    )
+    config = EmbedderTraining().changed(settings or [])
+    _report(out / "embedder.safetensors", _watch(train_embedder, config, Job(pack, out, val, resume, device), lexicon))
 
 
 @app.command()
@@ -135,10 +133,10 @@ def decoder(
         from glissando.train.decoder.config import DecoderTraining
         from glissando.train.decoder.trainer import train_decoder
         from glissando.train.run import Job
-    job = Job(pack, out, val, resume, device)
-    _print_result(
+    config = DecoderTraining().changed(settings or [])
+    _report(
         out / "decoder.safetensors",
-        _watch(train_decoder, DecoderTraining().changed(settings or []), job, encoder, negatives),
+        _watch(train_decoder, config, Job(pack, out, val, resume, device), encoder, negatives),
     )
 
 
@@ -164,7 +162,7 @@ def _watch(train: Callable[..., Any], config: Any, job: Any, *files: Path) -> An
         return train(config, replace(job, report=show), *files)
 
 
-def _print_result(file: Path, last: dict[str, Any]) -> None:
+def _report(file: Path, last: dict[str, Any]) -> None:
     """Say what was written and how good it is."""
     if _leads():
         typer.echo(f"{file}: step {last['step']:,}, {_summary(last)}")
