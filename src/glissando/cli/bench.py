@@ -39,13 +39,8 @@ def bench(
     weights: opt.Weights = "encoder",
     beam: opt.Beam = 100,
     count: Annotated[int, Option(min=1, help="Swipes to time.")] = 500,
-    runtime: Annotated[
-        list[str] | None,
-        Option(help="onnxruntime, executorch, torch, torch.compile; by default those that are installed."),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None, Option(help="The encoder's .safetensors; without it other runtimes get untrained weights.")
-    ] = None,
+    runtime: Annotated[list[str] | None, Option(help="onnxruntime, executorch, torch, torch.compile; all.")] = None,
+    checkpoint: Annotated[Path | None, Option(help="The encoder's .safetensors, for the other runtimes.")] = None,
     plot: Annotated[Path | None, Option(help="Draw latency by beam width and by words to this .png and .svg.")] = None,
     as_json: opt.Json = False,
 ) -> None:
@@ -53,7 +48,8 @@ def bench(
 
     The first table has the steps of decoding. The second is the report's profile of a device, for this machine: the
     size of the networks, their forwards and whole swipes in each runtime, and the time and memory that a fresh process
-    needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine.
+    needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine. Runtimes that
+    are not installed are left out. Without --checkpoint the others run untrained weights, which take the same time.
 
     **Examples**
 

@@ -75,10 +75,7 @@ def evaluate(
     max_key_distance: opt.MaxDistance = None,
     beam: opt.Beam = 100,
     limit: opt.Limit = None,
-    reliability: Annotated[
-        Path | None,
-        Option(help="Draw how often the best candidate is right over its probability (.png, .svg, .pdf)."),
-    ] = None,
+    reliability: Annotated[Path | None, Option(help="Draw accuracy over probability (.png, .svg, .pdf).")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Decode swipes whose words are known and print the accuracy, by layout. Shares are in percent.

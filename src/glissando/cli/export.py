@@ -74,13 +74,9 @@ def onnx(
     checkpoint: CheckpointArgument,
     output: Annotated[Path, Argument(help="The .onnx file to write.", show_default=False)],
     note: NoteOption = None,
-    encoder: Annotated[
-        str, Option(help="The encoder that a decoder was trained over: a packaged one or an .onnx file.")
-    ] = "encoder",
+    encoder: Annotated[str, Option(help="A decoder's encoder: a packaged one or an .onnx file.")] = "encoder",
     language: Annotated[str, Option(help="The language of the words that a decoder was trained on.")] = "en",
-    precision: Annotated[
-        str, Option(help="fp32; fp16 for matrices in half the space; int8 for integer products.")
-    ] = "fp32",
+    precision: Annotated[str, Option(help="fp32; fp16 (half the space); int8 (integer products).")] = "fp32",
 ) -> None:
     """Write an encoder or a decoder as one ONNX file, and a JSON beside it.
 
@@ -103,9 +99,7 @@ def onnx(
 def executorch(
     checkpoint: CheckpointArgument,
     output: Annotated[Path, Argument(help="The .pte file to write.", show_default=False)],
-    precision: Annotated[
-        str, Option(help="fp32; mixed for the later blocks in half precision, both ends in float32.")
-    ] = "fp32",
+    precision: Annotated[str, Option(help="fp32; mixed (half precision between float32 ends).")] = "fp32",
     frames: Annotated[int, Option(help="Frames of the encoder that a decoder corrects.")] = 64,
     note: NoteOption = None,
 ) -> None:

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 def tune(
-    corpora: Annotated[
-        list[str] | None, Argument(metavar="CORPUS", help="JSON lines, plain or gzip: FILE, or FILE=LEXICON.")
-    ] = None,
+    corpora: Annotated[list[str] | None, Argument(metavar="CORPUS", help="JSON lines: FILE, or FILE=LEXICON.")] = None,
     stage: Annotated[str, Option(help="pruning (recall of the beam), scoring (ranking), or all.")] = "all",
     protocol: Annotated[
         str | None, Option(help="For the scoring: fit (cross-entropy; default) or report (tt1mm5; for shark2).")
@@ -43,13 +41,9 @@ def tune(
     scoring: Annotated[
         str, Option(help="Constants to begin with: auto, a packaged name, a JSON file, or report (equation 3).")
     ] = "auto",
-    constants: Annotated[
-        str | None, Option(help="Scoring constants to tune, with commas; by default all of the protocol's.")
-    ] = None,
+    constants: Annotated[str | None, Option(help="Scoring constants to tune, with commas; by default all.")] = None,
     trials_pruning: Annotated[int, Option(min=1, help="Pruning trials, by all workers together.")] = 50,
-    trials_scoring: Annotated[
-        int | None, Option(min=1, help="Scoring trials of --protocol report, by all workers; 3000.")
-    ] = None,
+    trials_scoring: Annotated[int | None, Option(min=1, help="Scoring trials of --protocol report; 3000.")] = None,
     seed: Annotated[int, Option(min=0, help="Repeats a tuning that one worker makes.")] = 0,
     storage: Annotated[
         str | None, Option(help="URL for Optuna's trials: journal, sqlite or postgresql; a journal by --out.")
@@ -65,7 +59,8 @@ def tune(
 
     Corpora count the same, however large. Run the same command in several processes or on several machines with one
     --storage (journal:///FILE, sqlite:///FILE or postgresql://...), and they share the trials. Run it again after an
-    interruption, and it resumes. Constants that --constants does not name keep their values.
+    interruption, and it resumes. Constants that --constants does not name keep their values; without it, all are tuned,
+    or those of equation 3 with --protocol report.
 
     **Examples**
 
