@@ -4,24 +4,16 @@ import json
 import sys
 
 import pytest
-from command import lines, refused, row, run
+from command import refused, row, run
 
 import glissando
 from glissando.evaluation.profile import ColdStart
 from glissando.synth import swipe
 
 
-@pytest.fixture
-def words(tmp_path):
-    file = tmp_path / "words.txt"
-    file.write_text("hello 9\nworld 8\n")
-    return file
-
-
-def test_recorded_swipes(tmp_path, words, tiny_weights, monkeypatch):
+def test_recorded_swipes(corpus, words, tiny_weights, monkeypatch):
     monkeypatch.setattr("glissando.evaluation.profile.cold_start", lambda options: None)
-    file = tmp_path / "swipes.jsonl"
-    file.write_bytes(lines([row("hello"), row("hello", "dvorak"), row("zebra"), row("world")]))
+    file = corpus([row("hello"), row("hello", "dvorak"), row("zebra"), row("world")])
     call = ("bench", "--swipes", file, "--lexicon", words, "--weights", tiny_weights, "--runtime", "onnxruntime")
     figures = json.loads(run(*call, "--json").out)
     assert (figures["swipes"], figures["spellings"], figures["recall"]) == (3, 3, 100)  # zebra is added
@@ -36,27 +28,28 @@ def test_made_up_swipes_and_the_tables(tiny_weights, monkeypatch, tmp_path):
     result = run(*call, "--plot", tmp_path / "latency.png")
     assert result.code == 0, result.err
     assert "3 swipes, beam 100" in result.out
-    for step in ("resample", "encoder", "search", "geometry", "rank", "end to end"):
-        assert step in result.out
-    for part in (
-        "encoder, forward",
-        "end to end: resample, encoder, beam",
-        "encoder.onnx",
-        "from import to first word",
-    ):
-        assert part in result.out
+    steps = ("resample", "encoder", "search", "geometry", "rank", "end to end")
+    parts = ("encoder, forward", "end to end: resample, encoder, beam", "encoder.onnx", "from import to first word")
+    assert all(part in result.out for part in steps + parts), result.out
     assert (tmp_path / "latency.svg").is_file()
 
 
-def test_runtimes_side_by_side(tmp_path, words, tiny_weights, monkeypatch):
+def test_runtimes_side_by_side(corpus, words, tiny_weights, monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setattr("glissando.evaluation.profile.cold_start", lambda options: ColdStart(0.5, 100.0, 110.0))
     monkeypatch.setitem(sys.modules, "executorch", None)
     for name in [name for name in sys.modules if name.startswith("executorch.")]:
         monkeypatch.delitem(sys.modules, name)
-    file = tmp_path / "swipes.jsonl"
-    file.write_bytes(lines([row("hello"), row("world")]))
-    call = ("bench", "--swipes", file, "--lexicon", words, "--weights", tiny_weights, "--json")
+    call = (
+        "bench",
+        "--swipes",
+        corpus([row("hello"), row("world")]),
+        "--lexicon",
+        words,
+        "--weights",
+        tiny_weights,
+        "--json",
+    )
     profile = json.loads(run(*call, "--runtime", "torch", "--runtime", "executorch").out)["profile"]
     assert list(profile["latency"]) == ["onnxruntime", "torch"]
     assert profile["latency"]["torch"]["corrected"]["p50"] > 0

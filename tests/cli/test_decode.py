@@ -1,6 +1,5 @@
 """glissando decode and glissando evaluate, through the real entry point."""
 
-import gzip
 import json
 
 import pytest
@@ -17,18 +16,6 @@ def words(tmp_path):
     file = tmp_path / "words.txt"
     file.write_text(WORDS, encoding="utf-8")
     return file
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    """Writes rows to a file."""
-
-    def write(rows, name="swipes.jsonl"):
-        data = lines(rows)
-        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return tmp_path / name
-
-    return write
 
 
 def evaluated(*arguments):
@@ -58,18 +45,12 @@ def test_decode_prints_candidates_best_first(corpus, words):
     assert set(best) == {"word", "score", "log_prob", "probability", "letters", "frequency"}
 
 
-def test_decode_reads_standard_input(words):
-    data = b"\n" + lines([row("world")]) + b"  \n" + lines([row("water")])
-    printed = decoded("-", "--method", "shark2", "--lexicon", words, "-k", 1, stdin=data)
-    assert printed == ["world", "water"]
-
-
-def test_lines_keep_the_layout_they_name_and_others_get_the_default(words):
-    rows = [row("hello", "dvorak"), row("hello", "colemak", layout=None), row("hello", "qwerty")]
+def test_standard_input_is_read_and_lines_keep_the_layout_they_name(words):
     options = ("--method", "shark2", "--lexicon", words, "-k", 1)
+    data = b"\n" + lines([row("world")]) + b"  \n" + lines([row("water", layout=None)])  # the default is qwerty
+    assert decoded("-", *options, stdin=data) == ["world", "water"]
+    rows = [row("hello", "dvorak"), row("hello", "colemak", layout=None), row("hello", "qwerty")]
     assert decoded("-", "--layout", "colemak", *options, stdin=lines(rows)) == ["hello"] * 3
-    del rows[2]["layout"]
-    assert decoded("-", *options, stdin=lines(rows[2:])) == ["hello"]  # the default is qwerty
 
 
 def test_the_default_layout_may_be_a_file_or_lie_in_the_directory(tmp_path, words):
@@ -81,16 +62,6 @@ def test_the_default_layout_may_be_a_file_or_lie_in_the_directory(tmp_path, word
     options = ("--method", "shark2", "--lexicon", words, "-k", 1)
     assert decoded("-", "--layout", folder / "mine.json", *options, stdin=data) == ["world"]
     assert decoded("-", "--layout", "mine", "--layouts", folder, *options, stdin=data) == ["world"]
-
-
-def test_decode_with_an_encoder(words):
-    data = lines([row("hello"), row("world")])
-    printed = decoded("-", "--lexicon", words, "-k", 3, "--json", stdin=data)
-    assert len(printed) == 2
-    for line in printed:
-        scores = [one["score"] for one in json.loads(line)]
-        assert scores == sorted(scores, reverse=True)
-        assert 0 < len(scores) <= 3
 
 
 def test_evaluate_groups_by_layout_over_several_files(corpus, words):
@@ -131,8 +102,12 @@ def test_layouts_of_the_directory_come_before_the_built_in_ones(tmp_path, corpus
     assert run("evaluate", *options).code == 1  # on the built-in qwerty both stray, and nothing is left
 
 
-def test_the_encoder_is_evaluated_with_everything_it_has(corpus, words):
+def test_the_encoder_decodes_and_is_evaluated(corpus, words):
     file = corpus([row("hello"), row("world"), row("zebra")])
+    for line in decoded(file, "--lexicon", words, "-k", 3, "--json"):
+        scores = [one["score"] for one in json.loads(line)]
+        assert scores == sorted(scores, reverse=True)
+        assert 0 < len(scores) <= 3
     result = evaluated(file, "--lexicon", words, "--beam", 20)["overall"]
     assert result["n"] == 3
     assert result["greedy"] is not None

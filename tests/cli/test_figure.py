@@ -1,16 +1,14 @@
 import json
 
 import pytest
-from command import lines, refused, row, run
+from command import refused, row, run
 
 pytest.importorskip("matplotlib")
 
 
 @pytest.fixture
-def corpus(tmp_path):
-    file = tmp_path / "swipes.jsonl"
-    file.write_bytes(lines([row("hello"), row("quiz") | {"word": "mango"}]))
-    return file
+def swipes(corpus):
+    return corpus([row("hello"), row("quiz") | {"word": "mango"}])
 
 
 @pytest.fixture
@@ -24,9 +22,9 @@ def saved(folder, name):
     return {file.suffix for file in folder.glob(f"{name}.*")} == {".png", ".svg"}
 
 
-def test_field(tmp_path, corpus):
+def test_field(tmp_path, swipes):
     result = run(
-        "figure", "field", "qwerty:hello", "dvorak:hi", "--swipes", corpus, "--out", tmp_path / "new" / "f.png"
+        "figure", "field", "qwerty:hello", "dvorak:hi", "--swipes", swipes, "--out", tmp_path / "new" / "f.png"
     )
     assert result.code == 0, result
     assert saved(tmp_path / "new", "f")
@@ -45,12 +43,12 @@ def test_training(tmp_path):
     assert saved(tmp_path, "t")
 
 
-def test_errors_are_drawn_and_counted(tmp_path, corpus, words):
-    result = run("figure", "errors", corpus, "--lexicon", words, "--out", tmp_path / "e")
+def test_errors_are_drawn_and_counted(tmp_path, swipes, words):
+    result = run("figure", "errors", swipes, "--lexicon", words, "--out", tmp_path / "e")
     assert "1 mistakes in 2 swipes" in result.out
     assert "label noise" in result.out
     assert saved(tmp_path, "e")
-    (one,) = json.loads(run("figure", "errors", corpus, "--lexicon", words, "--out", tmp_path / "e", "--json").out)
+    (one,) = json.loads(run("figure", "errors", swipes, "--lexicon", words, "--out", tmp_path / "e", "--json").out)
     assert (one["target"], one["answer"], one["cause"]) == ("mango", "quiz", "label noise")
 
 
@@ -58,6 +56,5 @@ def test_bad_input(tmp_path, corpus):
     assert "LAYOUT:WORD" in refused("figure", "field", "hello")
     assert "no layout 'qwertx'" in refused("figure", "augment", "qwertx:hi")
     assert "cannot read metrics" in refused("figure", "training", tmp_path / "none")
-    (tmp_path / "right.jsonl").write_bytes(lines([row("hello")]))
-    assert "nothing to draw" in refused("figure", "errors", tmp_path / "right.jsonl", "--out", tmp_path / "e")
+    assert "nothing to draw" in refused("figure", "errors", corpus([row("hello")]), "--out", tmp_path / "e")
     assert "none.jsonl" in refused("figure", "errors", tmp_path / "none.jsonl")

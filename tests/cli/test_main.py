@@ -42,18 +42,13 @@ def python(code, *arguments, **environment):
 
 
 @pytest.mark.parametrize("path", [path for path, _ in COMMANDS], ids=" ".join)
-def test_every_command_has_help(path):
+def test_every_command_has_help_with_examples_of_itself(path):
     result = run(*path, "--help")
-    assert result.code == 0
-    assert "Usage: " in result.out
-    assert result.err == ""
-
-
-@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
-def test_every_command_shows_examples_of_itself(path):
-    text = " ".join(run(*path, "--help").out.split())
-    assert "Example" in text
-    assert f"glissando {' '.join(path)}" in text.split("Example", 1)[1]
+    assert (result.code, result.err) == (0, "")
+    text = " ".join(result.out.split())
+    assert "Usage: " in text
+    if path in LEAVES:
+        assert f"glissando {' '.join(path)}" in text.split("Example", 1)[1]
 
 
 def test_no_command_says_what_there_is():
@@ -120,17 +115,8 @@ def test_python_m_glissando_does_not_complain_if_its_reader_goes_away(arguments)
 
 
 @pytest.fixture
-def words(tmp_path):
-    file = tmp_path / "words.txt"
-    file.write_text("hello 9\nworld 8\n")
-    return file
-
-
-@pytest.fixture
-def swipes(tmp_path):
-    file = tmp_path / "swipes.jsonl"
-    file.write_bytes(lines([row("hello"), row("world")]))
-    return file
+def swipes(corpus):
+    return corpus([row("hello"), row("world")])
 
 
 @pytest.fixture(
@@ -247,9 +233,8 @@ def test_unknown_language(decoder, tiny_weights):
     assert "language 'xx'" in decoder("--language", "xx", "--weights", tiny_weights, lexicon=False)
 
 
-def test_unknown_layout(tmp_path, words, tiny_weights):
-    file = tmp_path / "swipes.jsonl"
-    file.write_bytes(lines([row("hello"), row("hello") | {"layout": "qwertx"}]))
+def test_unknown_layout(tmp_path, corpus, words, tiny_weights):
+    file = corpus([row("hello"), row("hello") | {"layout": "qwertx"}])
     for command in ("decode", "evaluate"):
         message = refused(command, file, "--lexicon", words, "--weights", tiny_weights)
         assert "swipes.jsonl:2: no layout 'qwertx'; there are azerty" in message
@@ -262,16 +247,14 @@ def test_unknown_layout(tmp_path, words, tiny_weights):
     assert "none" in refused("evaluate", file, "--layouts", tmp_path / "none")
 
 
-def test_a_word_with_no_letter_to_type(tmp_path, words, tiny_weights):
-    file = tmp_path / "swipes.jsonl"
-    file.write_bytes(lines([row("hello"), row("hello") | {"word": "42!"}]))
+def test_a_word_with_no_letter_to_type(corpus, words, tiny_weights):
+    file = corpus([row("hello"), row("hello") | {"word": "42!"}])
     message = refused("evaluate", file, "--lexicon", words, "--weights", tiny_weights)
     assert "swipes.jsonl:2: the word '42!' has no letter that layout qwerty can type" in message
 
 
-def test_nothing_left_to_evaluate(tmp_path, words):
-    file = tmp_path / "swipes.jsonl"
-    file.write_bytes(b"")
+def test_nothing_left_to_evaluate(corpus, words):
+    file = corpus([])
     assert "no swipe" in refused("evaluate", file, "--lexicon", words, "--method", "shark2")
     assert "no swipe" in refused("bench", "--swipes", file, "--lexicon", words)
 

@@ -18,20 +18,15 @@ from glissando.errors import GlissandoError
 SERVE = [sys.executable, "-m", "glissando", "serve", "--port", "0"]
 
 
-def test_the_greeting_shows_where_to_go():
+def test_the_greeting_shows_where_to_go_and_phones_a_qr_code(monkeypatch):
     text = greeting("127.0.0.1", 8000, "")
     assert "http://127.0.0.1:8000/" in text
     assert "token" not in text
     assert "http://[::1]:8000/" in greeting("::1", 8000, "")
     assert "token abc" in greeting("127.0.0.1", 8000, "abc")
-
-
-def test_for_phones_there_is_a_lan_address_with_a_qr_code(monkeypatch):
     monkeypatch.setattr("glissando.cli.serve.lan_address", lambda: "192.168.0.7")
     text = greeting("0.0.0.0", 8000, "")
-    assert "http://localhost:8000/" in text
-    assert "http://192.168.0.7:8000/" in text
-    assert "█" in text
+    assert all(part in text for part in ("http://localhost:8000/", "http://192.168.0.7:8000/", "█"))
     monkeypatch.setattr("glissando.cli.serve.lan_address", lambda: None)
     assert "phone" not in greeting("0.0.0.0", 8000, "")
 

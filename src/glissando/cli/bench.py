@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
+
+from glissando.cli import options as opt
+from glissando.cli.output import bar, print_json, print_table, without_picture_suffix
 
 if TYPE_CHECKING:
     from glissando.evaluation.bench import Benchmark
@@ -16,54 +19,51 @@ if TYPE_CHECKING:
     from glissando.gesture import Gesture
     from glissando.keyboard import Keyboard
     from glissando.layout import Layout
+    from glissando.lexicon import Lexicon
+
+STEP_LABELS = {
+    "encoder": "encoder, forward",
+    "decoder": "decoder, forward",
+    "end_to_end": "end to end: resample, encoder, beam",
+    "corrected": "end to end with the decoder",
+    "decode": "decode: end to end, geometry, ranking",
+    "corrected_decode": "decode with the decoder",
+}
 
 
 def bench(
-    swipes: Annotated[
-        Path | None, typer.Option(help="JSON lines to decode, all on one layout; by default synthetic swipes.")
-    ] = None,
-    layout: Annotated[str, typer.Option(help="Layout of the swipes: a name or a file.")] = "qwerty",
-    language: Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")] = None,
-    lexicon: Annotated[Path | None, typer.Option(help="A word list instead of the language's.")] = None,
-    weights: Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file.")] = "encoder",
-    beam: Annotated[int, typer.Option(min=1, max=10_000, help="Hypotheses the beam keeps.")] = 100,
-    count: Annotated[int, typer.Option(min=1, help="Swipes to time.")] = 500,
-    runtime: Annotated[
-        list[str] | None,
-        typer.Option(help="onnxruntime, executorch, torch, torch.compile; by default those that are installed."),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="The encoder's .safetensors; without it other runtimes get untrained weights.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw latency by beam width and by words to this .png and .svg.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    swipes: opt.Recorded = None,
+    layout: opt.Layout = "qwerty",
+    language: opt.Language = None,
+    lexicon: opt.Lexicon = None,
+    weights: opt.Weights = "encoder",
+    beam: opt.Beam = 100,
+    count: Annotated[int, Option(min=1, help="Swipes to time.")] = 500,
+    runtime: Annotated[list[str] | None, Option(help="onnxruntime, executorch, torch, torch.compile; all.")] = None,
+    checkpoint: Annotated[Path | None, Option(help="The encoder's .safetensors, for the other runtimes.")] = None,
+    plot: Annotated[Path | None, Option(help="Draw latency by beam width and by words to this .png and .svg.")] = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Time decoding on one thread: every step, every runtime, and our beam beside flashlight-text's.
 
     The first table has the steps of decoding. The second is the report's profile of a device, for this machine: the
     size of the networks, their forwards and whole swipes in each runtime, and the time and memory that a fresh process
-    needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine.
+    needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine. Runtimes that
+    are not installed are left out. Without --checkpoint the others run untrained weights, which take the same time.
 
     **Examples**
 
         glissando bench
-
         glissando bench --runtime onnxruntime --plot latency.png
-
         glissando bench --swipes how_we_swipe_val.jsonl.gz --lexicon en_wordlist.combined.gz --json
     """
-    from glissando.cli.progress import bar
     from glissando.evaluation.bench import benchmark
     from glissando.keyboard import load
     from glissando.layout import load_layout
-    from glissando.lexicon import load_lexicon
 
-    keys = load_layout(layout)
-    gestures, words = recorded(swipes, keys, count) if swipes else made_up(keys, language, count)
-    listed = load_lexicon(lexicon or language or keys.language or "en").with_words(words)
-    keyboard = load(keys, language, lexicon=listed, weights=weights, width=beam)
+    board = load_layout(layout)
+    gestures, words, listed = swipes_to_decode(board, swipes, count, language, lexicon)
+    keyboard = load(board, language, lexicon=listed, weights=weights, width=beam)
     with bar("decoding") as progress:
         result = benchmark(keyboard, gestures, words, progress)
     again = {"language": language, "lexicon": lexicon and str(lexicon), "weights": weights, "width": beam}
@@ -71,9 +71,9 @@ def bench(
     if plot:
         _draw(keyboard, gestures, plot)
     if as_json:
-        print(json.dumps({**asdict(result), "profile": asdict(profile)}, indent=2))
+        print_json({**asdict(result), "profile": asdict(profile)})
     else:
-        _print_table(result)
+        _print_steps(result)
         _print_profile(profile)
 
 
@@ -85,7 +85,6 @@ def _profile(
     again: dict[str, Any],
 ) -> Profile:
     """Time the runtimes that were asked for, and a fresh process."""
-    from glissando.cli.progress import bar
     from glissando.errors import GlissandoError
     from glissando.evaluation.bench import RUNS
     from glissando.evaluation.profile import Profile, cold_start, race
@@ -120,26 +119,31 @@ def _draw(keyboard: Keyboard, gestures: Sequence[Gesture], plot: Path) -> None:
     from glissando.figures.style import save
 
     by_width, by_words = sweep(keyboard, gestures, runs=min(RUNS, len(gestures)))
-    save(draw_latency(by_width, by_words), plot.with_suffix("") if plot.suffix in (".png", ".svg") else plot)
+    save(draw_latency(by_width, by_words), without_picture_suffix(plot))
 
 
-def recorded(file: Path, layout: Layout, count: int | None) -> tuple[list[Gesture], list[str]]:
+def swipes_to_decode(
+    layout: Layout, file: Path | None, count: int | None, language: str | None = None, lexicon: Path | None = None
+) -> tuple[list[Gesture], list[str], Lexicon]:
+    """Recorded swipes of a file or else synthetic ones, their words, and a lexicon that has these words."""
+    from glissando.lexicon import load_lexicon
+
+    gestures, words = _recorded(file, layout, count) if file else _synthetic(layout, language, count or 200)
+    return gestures, words, load_lexicon(lexicon or language or layout.language or "en").with_words(words)
+
+
+def _recorded(file: Path, layout: Layout, count: int | None) -> tuple[list[Gesture], list[str]]:
     """The first swipes of a corpus that were made on the layout."""
     from glissando.corpus.records import read_swipes
     from glissando.errors import CorpusError
 
-    chosen = []
-    for swipe in read_swipes(file):
-        if swipe.layout == layout.name:
-            chosen.append(swipe)
-        if len(chosen) == count:
-            break
+    chosen = list(islice((swipe for swipe in read_swipes(file) if swipe.layout == layout.name), count))
     if not chosen:
         raise CorpusError(f"{file} has no swipe on layout {layout.name}; --layout names another")
     return [swipe.gesture for swipe in chosen], [swipe.word for swipe in chosen]
 
 
-def made_up(layout: Layout, language: str | None, count: int) -> tuple[list[Gesture], list[str]]:
+def _synthetic(layout: Layout, language: str | None, count: int) -> tuple[list[Gesture], list[str]]:
     """Synthetic swipes for frequent words."""
     import numpy as np
 
@@ -157,72 +161,49 @@ def made_up(layout: Layout, language: str | None, count: int) -> tuple[list[Gest
     return [swipe(word, layout, rng) for word in words], words
 
 
-def _print_table(result: Benchmark) -> None:
-    """Milliseconds per step, and the comparison."""
-    from rich.console import Console
-    from rich.table import Table
-
+def _print_steps(result: Benchmark) -> None:
+    """Print milliseconds per step, and the comparison with flashlight-text."""
     from glissando.evaluation.bench import STEPS
 
-    title = f"{result.swipes:,} swipes, beam {result.beam}, {result.spellings:,} spellings, one thread"
-    table = Table(title=title, title_justify="left", min_width=len(title))
-    table.add_column("step")
-    for column in ("p50 ms", "p95 ms"):
-        table.add_column(column, justify="right")
-    for name in (*STEPS, "flashlight", "flashlight_word"):
-        timing = getattr(result, name)
-        if timing:
-            table.add_row(name.replace("_", " "), f"{timing.p50:.3f}", f"{timing.p95:.3f}")
-    console = Console()
-    console.print(table)
+    timings = {name: getattr(result, name) for name in (*STEPS, "flashlight", "flashlight_word")}
+    print_table(
+        f"{result.swipes:,} swipes, beam {result.beam}, {result.spellings:,} spellings, one thread",
+        ("step", "p50 ms", "p95 ms"),
+        [(name.replace("_", " "), f"{one.p50:.3f}", f"{one.p95:.3f}") for name, one in timings.items() if one],
+    )
     rivals = (
         ("LexiconDecoder", result.speedup, result.flashlight_recall),
         ("restricted to one word", result.speedup_word, result.flashlight_word_recall),
     )
     for name, speedup, recall in rivals:
         if speedup is not None and recall is not None:
-            console.print(
+            print(
                 f"our search is {speedup:.1f} times as fast as flashlight-text's {name}; "
                 f"recall {result.recall:.1f} % against {recall:.1f} %"
             )
 
 
 def _print_profile(profile: Profile) -> None:
-    """The report's table of a device."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="one thread, p50 in ms, in turns", title_justify="left")
-    table.add_column("")
-    for name in profile.latency:
-        table.add_column(name, justify="right")
-    rows = {
-        "encoder": "encoder, forward",
-        "decoder": "decoder, forward",
-        "end_to_end": "end to end: resample, encoder, beam",
-        "corrected": "end to end with the decoder",
-        "decode": "decode: end to end, geometry, ranking",
-        "corrected_decode": "decode with the decoder",
-    }
-    for step, label in rows.items():
+    """Print the report's table of a device."""
+    rows = []
+    for step, label in STEP_LABELS.items():
         cells = []
         for latency in profile.latency.values():
             timing = getattr(latency, step)
             share = f" ({timing.p50 / latency.encoder.p50:.2f} x)" if timing and step != "encoder" else ""
             cells.append(f"{timing.p50:.3f}{share}" if timing else "-")
-        if any(cell != "-" for cell in cells):
-            table.add_row(label, *cells)
-    console = Console()
-    console.print(table)
-    console.print("x: of the bare encoder in the same runtime")
+        if set(cells) != {"-"}:
+            rows.append((label, *cells))
+    print_table("one thread, p50 in ms, in turns", ("", *profile.latency), rows)
+    print("x: of the bare encoder in the same runtime")
     for name, count in profile.parameters.items():
         files = [f"{file} {size:.2f} MB" for file, size in profile.megabytes.items() if file.startswith(name)]
-        console.print(f"{name}: {count:,} parameters, {', '.join(files)}")
+        print(f"{name}: {count:,} parameters, {', '.join(files)}")
     for name, why in profile.skipped.items():
-        console.print(f"{name} was not timed: {why}")
+        print(f"{name} was not timed: {why}")
     if profile.cold_start:
         start = profile.cold_start
-        console.print(
+        print(
             f"a fresh process: {start.seconds:.2f} s from import to first word, "
             f"{start.megabytes:.0f} MB above the interpreter at its peak"
         )

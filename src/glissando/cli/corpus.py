@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from glissando.cli import corpus_sources
+from glissando.cli import options as opt
+from glissando.cli.output import print_json
 
 if TYPE_CHECKING:
     from glissando.corpus.records import Swipe
@@ -23,16 +27,11 @@ app.add_typer(corpus_sources.fetch, name="fetch")
 app.command()(corpus_sources.export)
 
 Sources = Annotated[
-    list[Path], typer.Argument(help="Files (plain or gzip), zips or directories of swipes.", show_default=False)
+    list[Path], Argument(help="Files (plain or gzip), zips or directories of swipes.", show_default=False)
 ]
-Format = Annotated[str, typer.Option(help="auto, glissando, futo, how-we-swipe or yandex.")]
-Grids = Annotated[Path | None, typer.Option(help="Yandex: the file of key grids.")]
-Layouts = Annotated[Path | None, typer.Option(help="Directory of layout files, searched before the built-in ones.")]
-Lines = Annotated[Path, typer.Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")]
-MaxDistance = Annotated[
-    float | None, typer.Option(help="Leave out swipes further from their word's keys, in key widths.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Format = Annotated[str, Option(help="auto, glissando, futo, how-we-swipe or yandex.")]
+Grids = Annotated[Path | None, Option(help="Yandex: the file of key grids.")]
+Lines = Annotated[Path, Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")]
 
 
 @app.command()
@@ -40,22 +39,17 @@ def stats(
     sources: Sources,
     format: Format = "auto",
     grids: Grids = None,
-    layouts: Layouts = None,
-    measure: Annotated[
-        bool, typer.Option("--measure", help="Measure key distances where the corpus gives none.")
-    ] = False,
-    as_json: Json = False,
+    layouts: opt.Layouts = None,
+    measure: Annotated[bool, Option("--measure", help="Measure key distances that the corpus lacks.")] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Print the report's dataset table, and more, for any corpus.
 
-    Examples:
+    **Examples**
 
         glissando corpus stats swipes.jsonl.gz
-
         glissando corpus stats swipelogs.zip --measure --json
     """
-    from dataclasses import asdict
-
     from rich.console import Console
 
     from glissando.corpus.filters import with_distances
@@ -66,7 +60,7 @@ def stats(
     swipes = _read(sources, dropped, format, grids)
     figures = corpus_stats(with_distances(swipes, LayoutShelf(layouts)) if measure else swipes, dropped)
     if as_json:
-        _print_json(asdict(figures))
+        print_json(asdict(figures))
     else:
         Console().print(stats_table(figures))
 
@@ -77,23 +71,22 @@ def filter_(
     output: Lines,
     format: Format = "auto",
     grids: Grids = None,
-    layouts: Layouts = None,
-    max_key_distance: MaxDistance = 2.0,
-    min_points: Annotated[int, typer.Option(help="Fewest points.")] = 5,
-    min_duration: Annotated[float, typer.Option(help="Shortest, in ms.")] = 40.0,
-    max_duration: Annotated[float, typer.Option(help="Longest, in ms.")] = 10_000.0,
-    margin: Annotated[float, typer.Option(help="How far outside the letter area a point may lie.")] = 0.35,
-    as_json: Json = False,
+    layouts: opt.Layouts = None,
+    max_key_distance: opt.MaxDistance = 2.0,
+    min_points: Annotated[int, Option(help="Fewest points.")] = 5,
+    min_duration: Annotated[float, Option(help="Shortest, in ms.")] = 40.0,
+    max_duration: Annotated[float, Option(help="Longest, in ms.")] = 10_000.0,
+    margin: Annotated[float, Option(help="How far outside the letter area a point may lie.")] = 0.35,
+    as_json: opt.Json = False,
 ) -> None:
     """Keep plausible swipes, and print why the others were left out.
 
     Applies the report's filters (too few points, out of bounds, implausible duration, a word that does not match) and
     the distance to the word's keys, which is measured where the corpus does not give it.
 
-    Examples:
+    **Examples**
 
         glissando corpus filter swipelogs.zip -o good.jsonl.gz
-
         glissando corpus filter raw.jsonl -o good.jsonl.gz --max-key-distance 1.5
     """
     from glissando.corpus.filters import Validity, keep_valid
@@ -108,14 +101,13 @@ def filter_(
 
 @app.command()
 def convert(
-    sources: Sources, output: Lines, format: Format = "auto", grids: Grids = None, as_json: Json = False
+    sources: Sources, output: Lines, format: Format = "auto", grids: Grids = None, as_json: opt.Json = False
 ) -> None:
     """Turn a corpus of any format into our JSON lines.
 
-    Examples:
+    **Examples**
 
         glissando corpus convert swipe-1/train.jsonl -o train.jsonl.gz
-
         glissando corpus convert valid.jsonl --format yandex --grids grids.json -o jcuken.jsonl.gz
     """
     dropped: Counter[str] = Counter()
@@ -125,15 +117,15 @@ def convert(
 @app.command()
 def split(
     sources: Sources,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for NAME.jsonl.gz of every split.")],
-    fractions: Annotated[str, typer.Option(help="Names and shares.")] = "train=0.9,val=0.05,test=0.05",
-    seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
+    output: Annotated[Path, Option("--output", "-o", help="Directory for NAME.jsonl.gz of every split.")],
+    fractions: Annotated[str, Option(help="Names and shares.")] = "train=0.9,val=0.05,test=0.05",
+    seed: Annotated[int, Option(help="Seed of the split.")] = 0,
     format: Format = "auto",
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Split a corpus by session, so that no person is in two splits.
 
-    Example:
+    **Examples**
 
         glissando corpus split swipes.jsonl.gz -o splits --fractions train=0.8,val=0.2
     """
@@ -159,29 +151,26 @@ def split(
 @app.command()
 def pack(
     sources: Sources,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A new directory, or an .npz file.")],
+    output: Annotated[Path, Option("--output", "-o", help="A new directory, or an .npz file.")],
     format: Format = "auto",
     grids: Grids = None,
-    layouts: Layouts = None,
-    max_key_distance: MaxDistance = None,
-    valid: Annotated[bool, typer.Option("--valid", help="Apply the report's validity filters too.")] = False,
-    frames: Annotated[int, typer.Option(help="Emission steps of the model; longer words are left out.")] = 32,
+    layouts: opt.Layouts = None,
+    max_key_distance: opt.MaxDistance = None,
+    valid: Annotated[bool, Option("--valid", help="Apply the report's validity filters too.")] = False,
+    frames: Annotated[int, Option(help="Emission steps of the model; longer words are left out.")] = 32,
     drop_unknown_layouts: Annotated[
-        bool, typer.Option("--drop-unknown-layouts", help="Leave out swipes on unknown layouts.")
+        bool, Option("--drop-unknown-layouts", help="Leave out swipes on unknown layouts.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing pack.")] = False,
-    as_json: Json = False,
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing pack.")] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Pack a corpus for training: resampled paths and key indices as arrays that memory-map.
 
-    Examples:
+    **Examples**
 
         glissando corpus pack train.jsonl.gz -o packs/train --max-key-distance 2
-
         glissando corpus pack swipe-1/train.jsonl -o train.npz --valid --max-key-distance 2
     """
-    from dataclasses import asdict
-
     from glissando.corpus.filters import Validity, keep_valid
     from glissando.corpus.layouts import LayoutShelf
     from glissando.corpus.pack import PackOptions
@@ -191,10 +180,8 @@ def pack(
     swipes = _read(sources, dropped, format, grids)
     validity = Validity() if valid else None
     kept = keep_valid(swipes, dropped, LayoutShelf(layouts), validity=validity, max_key_distance=max_key_distance)
-    source = ", ".join(path.name for path in sources)
-    report = write_pack(
-        kept, output, layouts=layouts, options=PackOptions(frames, drop_unknown_layouts, overwrite, source)
-    )
+    options = PackOptions(frames, drop_unknown_layouts, overwrite, ", ".join(path.name for path in sources))
+    report = write_pack(kept, output, layouts=layouts, options=options)
     dropped.update(report.dropped)
     line = f"{output}: {report.rows:,} swipes of {report.words:,} words on {', '.join(report.layouts)}"
     _report(as_json, {**asdict(report), "dropped": dict(dropped)}, line)
@@ -230,15 +217,8 @@ def _write(output: Path, swipes: Iterable[Swipe], dropped: Counter[str], as_json
 def _report(as_json: bool, figures: dict[str, Any], line: str) -> None:
     """Print the figures as JSON, or one line and the reasons why rows were left out."""
     if as_json:
-        _print_json(figures)
+        print_json(figures)
         return
     typer.echo(line)
     for reason, count in sorted(figures.get("dropped", {}).items()):
         typer.echo(f"  left out: {count:,} {reason}")
-
-
-def _print_json(figures: dict[str, Any]) -> None:
-    """Print figures as JSON."""
-    import json
-
-    typer.echo(json.dumps(figures, ensure_ascii=False, indent=1))

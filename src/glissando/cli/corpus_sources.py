@@ -8,35 +8,31 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
+
+from glissando.cli.output import needs_extra
 
 fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args_is_help=True)
 
 
 def export(
-    store: Annotated[
-        str, typer.Option(help="Database of donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
-    ],
+    store: Annotated[str, Option(help="Database of donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz pack for training.")
+        Path, Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz pack for training.")
     ],
-    skipped: Annotated[bool, typer.Option("--skipped", help="Also write skipped words, without points.")] = False,
-    layouts: Annotated[Path | None, typer.Option(help="For .npz: the server's directory of layouts.")] = None,
+    skipped: Annotated[bool, Option("--skipped", help="Also write skipped words, without points.")] = False,
+    layouts: Annotated[Path | None, Option(help="For .npz: the server's directory of layouts.")] = None,
 ) -> None:
     """Write donated swipes in the schema of swipe.futo.org, which every other corpus command reads, or as a pack.
 
-    Examples:
+    **Examples**
 
         glissando corpus export --store sqlite:///glissando-swipes.db -o donated.jsonl.gz
-
         glissando corpus export --store postgresql://user@localhost/swipes -o donated.npz
     """
-    from glissando.errors import MissingExtraError
-
-    try:
+    with needs_extra("the store", "web"):
         from glissando.web.export import export_corpus, export_pack
         from glissando.web.store import Store, StoreError
-    except ImportError as error:
-        raise MissingExtraError(f"the store needs {error.name}: pip install 'glissando[web]'") from None
     file = store.removeprefix("sqlite:///")
     if file != store and not Path(file).is_file():
         raise StoreError(f"no store {file}; sqlite:////absolute/path has four slashes")  # opening would create one
@@ -51,14 +47,14 @@ def export(
 
 @fetch.command()
 def futo(
-    directory: Annotated[Path, typer.Argument(help="Target directory.", show_default=False)],
-    runs: Annotated[str, typer.Option(help="Which runs.")] = "swipe-1,swipe-2,swipe-3,swipe-4,swipe-5",
-    revision: Annotated[str, typer.Option(help="Branch, tag or commit of the dataset.")] = "main",
-    endpoint: Annotated[str | None, typer.Option(help="A mirror of huggingface.co.")] = None,
+    directory: Annotated[Path, Argument(help="Target directory.", show_default=False)],
+    runs: Annotated[str, Option(help="Which runs.")] = "swipe-1,swipe-2,swipe-3,swipe-4,swipe-5",
+    revision: Annotated[str, Option(help="Branch, tag or commit of the dataset.")] = "main",
+    endpoint: Annotated[str | None, Option(help="A mirror of huggingface.co.")] = None,
 ) -> None:
     """Download swipe.futo.org (a million swipes, MIT) from Hugging Face; run again to resume.
 
-    Example:
+    **Examples**
 
         glissando corpus fetch futo data/futo --runs swipe-1
     """
@@ -72,13 +68,13 @@ def futo(
 
 @fetch.command(name="how-we-swipe")
 def how_we_swipe(
-    directory: Annotated[Path, typer.Argument(help="Target directory.", show_default=False)],
-    pattern: Annotated[str, typer.Option(help="Which files of the project.")] = "*swipelogs*.zip",
-    api: Annotated[str, typer.Option(help="Address of OSF's API.")] = "https://api.osf.io/v2",
+    directory: Annotated[Path, Argument(help="Target directory.", show_default=False)],
+    pattern: Annotated[str, Option(help="Which files of the project.")] = "*swipelogs*.zip",
+    api: Annotated[str, Option(help="Address of OSF's API.")] = "https://api.osf.io/v2",
 ) -> None:
     """Download How We Swipe's logs (70 MB) from OSF project sj67f; run again to resume.
 
-    Example:
+    **Examples**
 
         glissando corpus fetch how-we-swipe data/how-we-swipe
     """
@@ -91,12 +87,13 @@ def how_we_swipe(
 
 @contextmanager
 def _byte_bars() -> Iterator[Any]:
-    """Give a function that shows the progress of each download on a terminal's error stream."""
+    """Give a function that shows the progress of each download on standard error, if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks: dict[str, Any] = {}
 
         def show(name: str, done: int, total: int | None) -> None:

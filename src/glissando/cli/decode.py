@@ -8,45 +8,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
+
+from glissando.cli import options as opt
+from glissando.cli.output import bar, print_json, print_table
 
 if TYPE_CHECKING:
     from glissando.corpus.layouts import LayoutShelf
     from glissando.evaluation.evaluate import Evaluation, EvaluationOptions
+    from glissando.evaluation.metrics import Metrics
     from glissando.gesture import Gesture
     from glissando.keyboard import Keyboard
     from glissando.shark2 import Shark2
 
-MethodOption = Annotated[
-    str,
-    typer.Option(
-        help="encoder (any layout), decoder (with the correction learned for one layout), auto (decoder where it fits, "
-        "else encoder) or shark2 (template matching)."
-    ),
-]
-LanguageOption = Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")]
-LexiconOption = Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or words; .gz too.")]
-LayoutsOption = Annotated[Path | None, typer.Option(help="Directory of layouts, searched before the built-in ones.")]
-ScoringOption = Annotated[str, typer.Option(help="auto (by language), a packaged name, or a JSON file.")]
-WeightsOption = Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
-DecoderOption = Annotated[str, typer.Option(help="A packaged decoder, or an .onnx file with its .json beside it.")]
-BeamOption = Annotated[int, typer.Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
 
 def decode(
-    file: Annotated[str, typer.Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
-    layout: Annotated[str | None, typer.Option(help="Layout of lines that name none: a name or a .json file.")] = None,
-    language: LanguageOption = None,
-    lexicon: LexiconOption = None,
-    layouts: LayoutsOption = None,
-    method: MethodOption = "auto",
-    scoring: ScoringOption = "auto",
-    weights: WeightsOption = "encoder",
-    decoder: DecoderOption = "decoder",
-    beam: BeamOption = 100,
-    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
-    as_json: JsonOption = False,
+    file: Annotated[str, Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
+    layout: Annotated[str | None, Option(help="Layout of lines that name none: a name or a .json file.")] = None,
+    language: opt.Language = None,
+    lexicon: opt.Lexicon = None,
+    layouts: opt.Layouts = None,
+    method: opt.Method = "auto",
+    scoring: opt.Scoring = "auto",
+    weights: opt.Weights = "encoder",
+    decoder: opt.Decoder = "decoder",
+    beam: opt.Beam = 100,
+    k: Annotated[int, Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
+    as_json: opt.Json = False,
 ) -> None:
     """Decode swipes to words, one line per swipe: its candidates, best first.
 
@@ -59,7 +47,6 @@ def decode(
     **Examples**
 
         glissando decode swipes.jsonl
-
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
     """
     from glissando.evaluation.evaluate import EvaluationOptions
@@ -76,25 +63,20 @@ def decode(
 
 
 def evaluate(
-    files: Annotated[list[Path], typer.Argument(help="JSON lines with word, x, y, t and layout, plain or gzip.")],
-    method: MethodOption = "encoder",
-    language: LanguageOption = None,
-    lexicon: LexiconOption = None,
-    layouts: LayoutsOption = None,
-    scoring: ScoringOption = "auto",
-    weights: WeightsOption = "encoder",
-    decoder: DecoderOption = "decoder",
-    add_targets: Annotated[bool, typer.Option("--add-targets", help="Add the words meant to the lexicon.")] = False,
-    max_key_distance: Annotated[
-        float | None, typer.Option(help="Leave out swipes further than this from their word's keys, in key widths.")
-    ] = None,
-    beam: BeamOption = 100,
-    limit: Annotated[int | None, typer.Option(min=1, help="The most swipes to read of each file.")] = None,
-    reliability: Annotated[
-        Path | None,
-        typer.Option(help="Draw how often the best candidate is right over its probability (.png, .svg, .pdf)."),
-    ] = None,
-    as_json: JsonOption = False,
+    files: opt.Labelled,
+    method: opt.Method = "encoder",
+    language: opt.Language = None,
+    lexicon: opt.Lexicon = None,
+    layouts: opt.Layouts = None,
+    scoring: opt.Scoring = "auto",
+    weights: opt.Weights = "encoder",
+    decoder: opt.Decoder = "decoder",
+    add_targets: opt.AddTargets = False,
+    max_key_distance: opt.MaxDistance = None,
+    beam: opt.Beam = 100,
+    limit: opt.Limit = None,
+    reliability: Annotated[Path | None, Option(help="Draw accuracy over probability (.png, .svg, .pdf).")] = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Decode swipes whose words are known and print the accuracy, by layout. Shares are in percent.
 
@@ -103,10 +85,8 @@ def evaluate(
     **Examples**
 
         glissando evaluate swipes.jsonl.gz --add-targets --max-key-distance 2
-
         glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
     """
-    from glissando.cli.progress import bar
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.evaluate import evaluate as run
     from glissando.evaluation.metrics import outcome_reliability
@@ -124,7 +104,7 @@ def evaluate(
     if reliability:
         draw_reliability({name: outcome_reliability(part) for name, part in result.outcomes.items()}, reliability)
     if as_json:
-        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+        print_json(result.to_dict())
     else:
         _print_table(result, options)
 
@@ -189,26 +169,28 @@ def _read_standard_input() -> Iterator[tuple[int, bytes]]:
 
 
 def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
-    """The figures as a table, a row per layout and one for all."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    title = f"{options.method}, beam {options.beam}" if options.method != "shark2" else options.method
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, pad_edge=False)
-    for column in ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "ece", "oov", "ms"):
-        table.add_column(column, justify="left" if column == "layout" else "right", no_wrap=True)
+    """Print the metrics, a row per layout and one for all."""
     rows = list(result.by_layout.items())
-    for name, metrics in [*rows, ("all", result.overall)] if len(rows) > 1 else rows:
-        shares = (metrics.top1, metrics.half_width, metrics.top3, metrics.top10, metrics.greedy, metrics.recall)
-        further = (metrics.calibration_error, metrics.oov)  # a digit less, so that 80 columns hold all
-        cells = [_figure(value, 2) for value in shares[:4]] + [_figure(value, 1) for value in (*shares[4:], *further)]
-        table.add_row(name, f"{metrics.n:,}", *cells, _figure(metrics.ms_p50, 2))
-    Console().print(table)
+    if len(rows) > 1:
+        rows.append(("all", result.overall))
+    print_table(
+        f"{options.method}, beam {options.beam}" if options.method != "shark2" else options.method,
+        ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "ece", "oov", "ms"),
+        [(name, *_cells(metrics)) for name, metrics in rows],
+        tight=True,
+    )
     lengths = result.overall.by_length
-    Console().print("top-1 by length: " + "  ".join(f"{n}: {row['top1']:.1f}" for n, row in lengths.items()))
+    print("top-1 by length: " + "  ".join(f"{n}: {row['top1']:.1f}" for n, row in lengths.items()))
 
 
-def _figure(value: float | None, digits: int) -> str:
+def _cells(metrics: Metrics) -> list[str]:
+    """The metrics for a table of 80 columns; those with one digit are less exact anyway."""
+    two = (metrics.top1, metrics.half_width, metrics.top3, metrics.top10)
+    one = (metrics.greedy, metrics.recall, metrics.calibration_error, metrics.oov)
+    cells = [_number(value, 2) for value in two] + [_number(value, 1) for value in one]
+    return [f"{metrics.n:,}", *cells, _number(metrics.ms_p50, 2)]
+
+
+def _number(value: float | None, digits: int) -> str:
     """A number for a table, a dash for None."""
     return "-" if value is None else f"{value:.{digits}f}"

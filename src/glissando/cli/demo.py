@@ -6,7 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
+
+from glissando.cli import options as opt
 
 if TYPE_CHECKING:
     from glissando.gesture import Gesture
@@ -21,19 +23,16 @@ SCENES = (
 
 
 def demo(
-    words: Annotated[
-        list[str] | None, typer.Argument(help="Words to swipe; by default some on three keyboards.")
-    ] = None,
-    layout: Annotated[str, typer.Option(help="Keyboard for your words: built-in or a .json file.")] = "qwerty",
-    language: Annotated[str | None, typer.Option(help="Their language; by default the layout's.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the finger's noise.")] = 0,
+    words: Annotated[list[str] | None, Argument(help="Words to swipe; by default some on three keyboards.")] = None,
+    layout: opt.Layout = "qwerty",
+    language: opt.Language = None,
+    seed: Annotated[int, Option(help="Seed of the finger's noise.")] = 0,
 ) -> None:
     """Make swipes as clumsy as a person's, draw them, and decode them.
 
     **Examples**
 
         glissando demo
-
         glissando demo hello world --layout dvorak
     """
     import numpy as np

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
+from glissando.cli import options as opt
 from glissando.cli.design_report import draw, front, report
+from glissando.cli.output import needs_extra, print_json
 
 if TYPE_CHECKING:
     from glissando.design.config import SearchConfig
@@ -26,54 +29,42 @@ app.command()(report)
 
 LINE_SECONDS = 5.0  # between lines of progress where there is no terminal
 
-LanguageOption = Annotated[str, typer.Option(help="Language of the word list, and of the layout.")]
-LexiconOption = Annotated[
-    Path | None, typer.Option(help="A word list instead: AOSP .combined or a word per line with a count; .gz too.")
-]
-CountOption = Annotated[int | None, typer.Option("--words", min=1, help="Most frequent words to judge by; 2,000.")]
+WordsLanguageOption = Annotated[str, Option(help="Language of the word list, and of the layout.")]
+CountOption = Annotated[int | None, Option("--words", min=1, help="Most frequent words to judge by; 2,000.")]
 CoverageOption = Annotated[
-    float | None, typer.Option(min=0.01, max=1, help="Share of running text to judge by, instead of --words.")
+    float | None, Option(min=0.01, max=1, help="Share of running text to judge by, instead of --words.")
 ]
-LettersOption = Annotated[str | None, typer.Option(help="The letters that get keys; by default the language's.")]
-WeightsOption = Annotated[str, typer.Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
+LettersOption = Annotated[str | None, Option(help="The letters that get keys; by default the language's.")]
+JudgeOption = Annotated[str, Option(help="The judge: a packaged encoder, an .onnx or a .safetensors file.")]
 TravelOption = Annotated[
-    float | None, typer.Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 16.")
+    float | None, Option(min=0, help="The dial: nats of clarity a second of swiping is worth; 16.")
 ]
-SettingsOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/design.md; may be repeated."),
-]
-DeviceOption = Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")]
 
 
 @app.callback()
 def design(
     context: typer.Context,
     grid: Annotated[
-        str | None, typer.Option(help="Keys: row lengths such as 4-6-6-6-4, or a layout whose keys are taken.")
+        str | None, Option(help="Keys: row lengths such as 4-6-6-6-4, or a layout whose keys are taken.")
     ] = None,
-    stagger: Annotated[
-        float | None, typer.Option(help="How much further right each row starts, in key widths.")
-    ] = None,
-    language: LanguageOption = "en",
-    lexicon: LexiconOption = None,
+    stagger: Annotated[float | None, Option(help="How much further right each row starts, in key widths.")] = None,
+    language: WordsLanguageOption = "en",
+    lexicon: opt.Lexicon = None,
     count: CountOption = None,
     coverage: CoverageOption = None,
     letters: LettersOption = None,
-    start: Annotated[str | None, typer.Option(help="A layout to begin from.")] = None,
-    pin: Annotated[
-        str, typer.Option(help='Letters that stay: "aeiou" as in --start, or "a=2.3 e=2.4", row.column.')
-    ] = "",
-    max_swaps: Annotated[int | None, typer.Option(min=1, help="The most swaps it may be away from --start.")] = None,
+    start: Annotated[str | None, Option(help="A layout to begin from.")] = None,
+    pin: Annotated[str, Option(help='Letters that stay: "aeiou" as in --start, or "a=2.3 e=2.4", row.column.')] = "",
+    max_swaps: Annotated[int | None, Option(min=1, help="The most swaps it may be away from --start.")] = None,
     travel: TravelOption = None,
-    minutes: Annotated[float | None, typer.Option(help="How long to search; 20.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
-    weights: WeightsOption = "judge",
-    out: Annotated[Path, typer.Option(help="Directory for the results.")] = Path("design"),
-    name: Annotated[str, typer.Option(help="What to call the layout.")] = "designed",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint in --out.")] = False,
-    device: DeviceOption = None,
-    settings: SettingsOption = None,
+    minutes: Annotated[float | None, Option(help="How long to search; 20.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Of everything random.")] = None,
+    weights: JudgeOption = "judge",
+    out: Annotated[Path, Option(help="Directory for the results.")] = Path("design"),
+    name: Annotated[str, Option(help="What to call the layout.")] = "designed",
+    resume: Annotated[bool, Option("--resume", help="Continue from the checkpoint in --out.")] = False,
+    device: opt.Device = None,
+    settings: opt.Settings = None,
 ) -> None:
     """Search for a keyboard on which words are easy to tell apart, with the encoder as the judge.
 
@@ -84,11 +75,8 @@ def design(
     **Examples**
 
         glissando design --grid 4-6-6-6-4 --language en --minutes 20
-
         glissando design --start qwerty --max-swaps 6 --pin aeiou --words 300 --minutes 10 --out better_qwerty
-
         glissando design --grid 8-8-8-7 --language ru --words 500 --travel 6 --out russian
-
         glissando design --grid 4-6-6-6-4 --resume
     """
     if context.invoked_subcommand is not None:
@@ -96,7 +84,7 @@ def design(
     if grid is None and start is None and not resume:
         typer.echo(context.get_help())
         raise typer.Exit(2)
-    with _extras():
+    with needs_extra("designing keyboards", "train"):
         from glissando.design.config import DesignRequest
         from glissando.design.run import design as run
     config = _config(settings, dial=travel, minutes=minutes, seed=seed)
@@ -118,29 +106,27 @@ def design(
 
 @app.command()
 def cost(
-    names: Annotated[list[str], typer.Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")],
-    language: LanguageOption = "en",
-    lexicon: LexiconOption = None,
+    names: opt.LayoutNames,
+    language: WordsLanguageOption = "en",
+    lexicon: opt.Lexicon = None,
     count: CountOption = None,
     coverage: CoverageOption = None,
     letters: LettersOption = None,
     travel: TravelOption = None,
-    weights: WeightsOption = "judge",
-    device: DeviceOption = None,
-    settings: SettingsOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    weights: JudgeOption = "judge",
+    device: opt.Device = None,
+    settings: opt.Settings = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Judge layouts as the search does: clarity in nats and travel in seconds, per word of running text.
 
     **Examples**
 
         glissando design cost kasroz clearflow qwerty
-
         glissando design cost kasroz clearflow qwerty --words 300 --set view=upright --travel 0
-
         glissando design cost jcuken russian/layout.json --language ru --words 500
     """
-    with _extras():
+    with needs_extra("designing keyboards", "train"):
         from glissando.design.config import DesignRequest
         from glissando.design.run import judge_layouts
     from glissando.layout import load_layout
@@ -155,7 +141,7 @@ def cost(
             for one, price in zip(names, prices, strict=True)
         }
         head = {"words": len(words), "coverage": words.coverage, "dial": config.dial}
-        print(json.dumps({**head, "layouts": rows}, indent=2))
+        print_json({**head, "layouts": rows})
         return
     print(f"{len(words):,} words of {words.source}, {words.coverage:.0%} of its running text; {config.view}")
     width = max(len(one) for one in names)
@@ -165,9 +151,9 @@ def cost(
 
 @app.command()
 def words(
-    out: Annotated[Path, typer.Argument(help="The .npz to write.")],
-    language: LanguageOption = "en",
-    lexicon: LexiconOption = None,
+    out: Annotated[Path, Argument(help="The .npz to write.")],
+    language: WordsLanguageOption = "en",
+    lexicon: opt.Lexicon = None,
     count: CountOption = None,
     coverage: CoverageOption = None,
     letters: LettersOption = None,
@@ -177,7 +163,6 @@ def words(
     **Examples**
 
         glissando design words english.npz --coverage 0.85
-
         glissando design words russian.npz --language ru --words 3000
     """
     from glissando.design.config import DesignRequest
@@ -188,20 +173,9 @@ def words(
     print(f"{out}: {len(chosen):,} words of {chosen.source}, {chosen.coverage:.1%} of its running text")
 
 
-@contextmanager
-def _extras() -> Iterator[None]:
-    """Name the extra that brings a missing module."""
-    from glissando.errors import MissingExtraError
-
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"designing keyboards needs {error.name}: pip install 'glissando[train]'") from None
-
-
 def _config(settings: list[str] | None, **named: Any) -> SearchConfig:
     """Settings by --set and by options of their own, which override --set."""
-    with _extras():
+    with needs_extra("designing keyboards", "train"):
         from glissando.design.config import SearchConfig
 
     given = [f"{name}={json.dumps(value)}" for name, value in named.items() if value is not None]

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
+
+from glissando.cli import options as opt
+from glissando.cli.output import bar, print_json, print_table, report_saved
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from glissando.design.archive import Front
     from glissando.design.report import LayoutReport, Report, Spelled
 
 LAYOUTS = ("qwerty", "clearflow", "kasroz")
 WORDS = ("stream", "steam")
-
-WeightsOption = Annotated[
-    str, typer.Option(help="The judge: a packaged encoder, or an .onnx file with its .json beside it.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 MEASURES: dict[str, Callable[[LayoutReport], str]] = {
     "CTC cost, nats a word": lambda one: f"{one.confusion.cost:.2f}",
@@ -38,20 +35,16 @@ MEASURES: dict[str, Callable[[LayoutReport], str]] = {
 
 
 def report(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")
-    ] = None,
-    word: Annotated[
-        list[str] | None, typer.Option("--word", help="A word to look at letter by letter; may be given again.")
-    ] = None,
-    language: Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")] = None,
-    lexicon: Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or words; .gz too.")] = None,
-    weights: WeightsOption = "judge",
-    count: Annotated[int, typer.Option("--words", min=1, help="Frequent words to judge by.")] = 2000,
-    worst: Annotated[int, typer.Option(min=1, help="Colinear trigrams and confusable pairs to name.")] = 8,
-    width_mm: Annotated[float, typer.Option(min=1, help="Width of the letter area in mm.")] = 63.0,
-    out: Annotated[Path | None, typer.Option(help="Folder for pictures: paths, confidence and layouts.")] = None,
-    as_json: JsonOption = False,
+    names: Annotated[list[str] | None, Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")] = None,
+    word: opt.Word = None,
+    language: opt.Language = None,
+    lexicon: opt.Lexicon = None,
+    weights: opt.Weights = "judge",
+    count: Annotated[int, Option("--words", min=1, help="Frequent words to judge by.")] = 2000,
+    worst: Annotated[int, Option(min=1, help="Colinear trigrams and confusable pairs to name.")] = 8,
+    width_mm: Annotated[float, Option(min=1, help="Width of the letter area in mm.")] = 63.0,
+    out: Annotated[Path | None, Option(help="Folder for pictures: paths, confidence and layouts.")] = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare what layouts are like to swipe on, by exact swipes of frequent words.
 
@@ -62,12 +55,9 @@ def report(
     **Examples**
 
         glissando design report
-
         glissando design report qwerty mine.json --word stream --word steam --out pictures/
-
         glissando design report jcuken --word привет --json
     """
-    from glissando.cli.progress import bar
     from glissando.design.report import ReportOptions
     from glissando.design.report import report as run
     from glissando.figures.layouts import draw_confidence, draw_layouts, draw_paths
@@ -79,25 +69,22 @@ def report(
     with bar("reading layouts") as progress:
         result = run(layouts, words, options, progress)
     if as_json:
-        print(json.dumps(result.to_dict(), indent=2, ensure_ascii=False))
+        print_json(result.to_dict())
     else:
         _print_report(result)
     if out is not None:
         pictures = save(draw_paths(layouts, words), out / "paths") + save(draw_layouts(layouts), out / "layouts")
-        for file in pictures + save(draw_confidence(result), out / "confidence"):
-            typer.echo(f"saved {file}", err=True)
+        report_saved(pictures + save(draw_confidence(result), out / "confidence"))
 
 
 def front(
-    folder: Annotated[Path, typer.Argument(help="The --out of a search.")],
-    word: Annotated[
-        list[str] | None, typer.Option("--word", help="A word whose letters to show; may be given again.")
-    ] = None,
-    travel: Annotated[float | None, typer.Option(min=0, help="The dial to rank by; by default the search's.")] = None,
-    take: Annotated[int | None, typer.Option(min=1, help="Save the layout of this number.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where --take saves it; layout-NUMBER.json.")] = None,
-    weights: WeightsOption = "judge",
-    as_json: JsonOption = False,
+    folder: Annotated[Path, Argument(help="The --out of a search.")],
+    word: opt.Word = None,
+    travel: Annotated[float | None, Option(min=0, help="The dial to rank by; by default the search's.")] = None,
+    take: Annotated[int | None, Option(min=1, help="Save the layout of this number.")] = None,
+    out: Annotated[Path | None, Option("--out", "-o", help="Where --take saves it; layout-NUMBER.json.")] = None,
+    weights: opt.Weights = "judge",
+    as_json: opt.Json = False,
 ) -> None:
     """Draw and list the front between clarity and travel that a search has found, and take a layout from it.
 
@@ -107,9 +94,7 @@ def front(
     **Examples**
 
         glissando design front design
-
         glissando design front design --word stream --word steam
-
         glissando design front design --take 22 --out mine.json
     """
     from glissando.design.archive import Front, write_json
@@ -123,13 +108,13 @@ def front(
             raise DesignError(f"the front of {folder} has {len(layouts)} layouts, no number {take}")
         path = out or Path(f"layout-{take}.json")
         write_json(path, layouts[take - 1].to_dict())
-        typer.echo(f"saved {path}", err=True)
+        report_saved([path])
         return
     words = tuple(dict.fromkeys(word or ()))
     spelled: list[Spelled] = spell_on_layouts(layouts, words, weights) if words else [{} for _ in layouts]
     rows = _front_rows(choice, choice.dial if travel is None else travel, spelled)
     if as_json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        print_json(rows)
     else:
         _print_front(rows, words)
     draw(folder)
@@ -163,67 +148,43 @@ def _front_rows(choice: Front, dial: float, spelled: list[Spelled]) -> list[dict
 
 
 def _print_front(rows: list[dict[str, Any]], words: tuple[str, ...]) -> None:
-    """A line per layout."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="the front, by cost; words: confidence in each letter, %" if words else "the front, by cost")
-    for name in ("no.", "cost", "nats", "ms", *words):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("keys")
+    """Print a line per layout."""
+    cells = []
     for row in rows:
         spelled = (" ".join(f"{100 * one:.0f}" for one in row["words"][word]) for word in words)
         costs = f"{row['cost']:.3f}", f"{row['clarity']:.3f}", f"{1000 * row['travel']:.0f}"
-        table.add_row(str(row["number"]), *costs, *spelled, " ".join(row["rows"]))
-    Console().print(table)
+        cells.append((str(row["number"]), *costs, *spelled, " ".join(row["rows"])))
+    title = "the front, by cost; words: confidence in each letter, %" if words else "the front, by cost"
+    print_table(title, ("no.", "cost", "nats", "ms", *words, "keys"), cells)
 
 
 def _print_report(result: Report) -> None:
-    """The letters, the measures, and the worst of each layout."""
-    from rich.console import Console
-
+    """Print the letters, the measures, and the worst of each layout."""
     from glissando.design.measures import COLINEAR, LIFT_MS
 
-    console = Console()
+    names = [one.layout.name for one in result.layouts]
     for word in result.layouts[0].letters:
-        console.print(_letters_table(result, word))
+        _print_letters(result, word)
     title = f"{result.count:,} words of {result.lexicon}, {100 * result.coverage:.0f} % of its running text"
-    measures = _table(title, len(title))
-    measures.add_column("measure")
-    for one in result.layouts:
-        measures.add_column(one.layout.name, justify="right")
-    for name, cell in MEASURES.items():
-        measures.add_row(name, *map(cell, result.layouts))
-    console.print(measures)
-    worst = _table("words read for each other (of 10,000), and colinear trigrams (‰ of running ones)", 84)
-    for one in result.layouts:
-        worst.add_column(one.layout.name)
+    rows = [(name, *map(cell, result.layouts)) for name, cell in MEASURES.items()]
+    print_table(title, ("measure", *names), rows)
     pairs = ([f"{'/'.join(pair.words)} {pair.per_10000:.1f}" for pair in one.confusion.pairs] for one in result.layouts)
-    worst.add_row(*map("\n".join, pairs), end_section=True)
+    print_table("words read for each other, of 10,000", names, zip_longest(*pairs, fillvalue=""))
     lines = ([f"{each.letters} {1000 * each.share:.1f}" for each in one.colinear.worst] for one in result.layouts)
-    worst.add_row(*map("\n".join, lines))
-    console.print(worst)
-    console.print(
-        f"Colinear: the middle key lies within {COLINEAR} key widths of the line between its neighbours. "
+    print_table("colinear trigrams, ‰ of running ones", names, zip_longest(*lines, fillvalue=""))
+    print(
+        f"Colinear: the middle key lies within {COLINEAR} key widths of the line between its neighbours.\n"
         f"Speed: Cao and Zhai's line term and {LIFT_MS:.0f} ms between words, on a letter area "
-        f"{result.layouts[0].travel.width_mm:g} mm wide. Swipes are exact and made up: no person drew them.",
-        style="dim",
+        f"{result.layouts[0].travel.width_mm:g} mm wide.\nSwipes are exact and made up: no person drew them."
     )
 
 
-def _letters_table(result: Report, word: str) -> Table:
-    """Confidence in each letter of a word, a row per layout."""
-    table = _table(f"{word}: confidence in each letter, %", len(word) + 36)
-    table.add_column("layout")
-    for number in range(max(len(one.letters[word]) for one in result.layouts)):
-        letters = {one.letters[word][number].letter for one in result.layouts if number < len(one.letters[word])}
-        table.add_column("/".join(sorted(letters)), justify="right")
-    for one in result.layouts:
-        table.add_row(one.layout.name, *(f"{100 * letter.confidence:.0f}" for letter in one.letters[word]))
-    return table
-
-
-def _table(title: str, width: int) -> Table:
-    from rich.table import Table
-
-    return Table(title=title, title_justify="left", min_width=width)
+def _print_letters(result: Report, word: str) -> None:
+    """Print the confidence in each letter of a word, a row per layout; layouts may spell it differently."""
+    spellings = {one.layout.name: one.letters[word] for one in result.layouts}
+    columns = [
+        "/".join(sorted({letter.letter for letter in place if letter}))
+        for place in zip_longest(*spellings.values())
+    ]  # fmt: skip
+    rows = [(name, *(f"{100 * one.confidence:.0f}" for one in letters)) for name, letters in spellings.items()]
+    print_table(f"{word}: confidence in each letter, %", ("layout", *columns), rows)

@@ -2,67 +2,56 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer import Argument, Option
 
-from glissando.cli.decode import BeamOption, LanguageOption, LexiconOption, ScoringOption, WeightsOption
+from glissando.cli import options as opt
+from glissando.cli.bench import swipes_to_decode
+from glissando.cli.output import bar, needs_extra, print_json, print_table
 
 if TYPE_CHECKING:
     from glissando.export.golden import Golden
     from glissando.export.verify import Comparison
 
-CheckpointArgument = Annotated[
-    Path, typer.Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)
-]
-LayoutOption = Annotated[str, typer.Option(help="A built-in layout or a .json file.")]
-NoteOption = Annotated[str | None, typer.Option(help="Where the weights come from, in words, for their JSON.")]
+CheckpointArgument = Annotated[Path, Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)]
+NoteOption = Annotated[str | None, Option(help="Where the weights come from, in words, for their JSON.")]
 
 app = typer.Typer(
     help="Turn trained weights into files that decode without torch.", no_args_is_help=True, rich_markup_mode="markdown"
 )
 
 
-@app.callback()
-def _group() -> None:
-    """Turn trained weights into files that decode without torch."""
-
-
 @app.command()
 def bundle(
-    directory: Annotated[Path, typer.Argument(help="Where to; new, empty or an older bundle.", show_default=False)],
-    layout: LayoutOption = "qwerty",
-    language: LanguageOption = None,
-    lexicon: LexiconOption = None,
-    scoring: ScoringOption = "auto",
-    weights: WeightsOption = "encoder",
-    method: Annotated[
-        str, typer.Option(help="encoder; decoder, to correct it; auto, the decoder where it fits.")
-    ] = "auto",
-    beam: BeamOption = 100,
+    directory: Annotated[Path, Argument(help="Where to; new, empty or an older bundle.", show_default=False)],
+    layout: opt.Layout = "qwerty",
+    language: opt.Language = None,
+    lexicon: opt.Lexicon = None,
+    scoring: opt.Scoring = "auto",
+    weights: opt.Weights = "encoder",
+    method: Annotated[str, Option(help="encoder; decoder, to correct it; auto, the decoder where it fits.")] = "auto",
+    beam: opt.Beam = 100,
     golden: Annotated[
-        int, typer.Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
+        int, Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
     ] = 240,
-    browser: Annotated[bool, typer.Option("--browser", help="Add the page that decodes in the browser.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write into a directory that holds other things.")] = False,
+    browser: Annotated[bool, Option("--browser", help="Add the page that decodes in the browser.")] = False,
+    force: Annotated[bool, Option("--force", help="Write into a directory that holds other things.")] = False,
 ) -> None:
     """Write everything that a program in another language needs to decode on one keyboard into one directory.
 
     The encoder, the layout, the words as a binary trie, every constant, and golden vectors that show whether a port is
     correct. docs/deployment.md specifies each file.
 
-    Examples:
+    **Examples**
 
         glissando export bundle --layout qwerty --language en english
-
         glissando export bundle --layout mine.json --lexicon words.txt mine
-
         glissando export bundle --layout qwerty --language en english --browser
     """
-    from glissando.cli.progress import bar
     from glissando.export.bundle import write_bundle
     from glissando.export.golden import golden_swipes
     from glissando.keyboard import load
@@ -83,15 +72,11 @@ def bundle(
 @app.command()
 def onnx(
     checkpoint: CheckpointArgument,
-    output: Annotated[Path, typer.Argument(help="The .onnx file to write.", show_default=False)],
+    output: Annotated[Path, Argument(help="The .onnx file to write.", show_default=False)],
     note: NoteOption = None,
-    encoder: Annotated[
-        str, typer.Option(help="The encoder that a decoder was trained over: a packaged one or an .onnx file.")
-    ] = "encoder",
-    language: Annotated[str, typer.Option(help="The language of the words that a decoder was trained on.")] = "en",
-    precision: Annotated[
-        str, typer.Option(help="fp32; fp16 for matrices in half the space; int8 for integer products.")
-    ] = "fp32",
+    encoder: Annotated[str, Option(help="A decoder's encoder: a packaged one or an .onnx file.")] = "encoder",
+    language: Annotated[str, Option(help="The language of the words that a decoder was trained on.")] = "en",
+    precision: Annotated[str, Option(help="fp32; fp16 (half the space); int8 (integer products).")] = "fp32",
 ) -> None:
     """Write an encoder or a decoder as one ONNX file, and a JSON beside it.
 
@@ -99,16 +84,12 @@ def onnx(
     checksum, which is compared whenever the weights are loaded. That of a decoder also names the layout, the encoder
     and the language it belongs to: a keyboard with others does without it.
 
-    Examples:
+    **Examples**
 
         glissando export onnx runs/one/encoder.safetensors one.onnx
-
         glissando export onnx runs/one/encoder.safetensors one.onnx --note "our users, June"
-
         glissando export onnx runs/one/encoder.safetensors small.onnx --precision fp16
-
         glissando export onnx runs/two/decoder.safetensors two.onnx --encoder one.onnx
-
         glissando evaluate swipes.jsonl.gz --weights one.onnx --decoder two.onnx --method decoder
     """
     _export(checkpoint, output, ".onnx", precision=precision, note=note, encoder=encoder, language=language)
@@ -117,21 +98,18 @@ def onnx(
 @app.command()
 def executorch(
     checkpoint: CheckpointArgument,
-    output: Annotated[Path, typer.Argument(help="The .pte file to write.", show_default=False)],
-    precision: Annotated[
-        str, typer.Option(help="fp32; mixed for the later blocks in half precision, both ends in float32.")
-    ] = "fp32",
-    frames: Annotated[int, typer.Option(help="Frames of the encoder that a decoder corrects.")] = 64,
+    output: Annotated[Path, Argument(help="The .pte file to write.", show_default=False)],
+    precision: Annotated[str, Option(help="fp32; mixed (half precision between float32 ends).")] = "fp32",
+    frames: Annotated[int, Option(help="Frames of the encoder that a decoder corrects.")] = 64,
     note: NoteOption = None,
 ) -> None:
     """Write an encoder or a decoder as an ExecuTorch program for XNNPACK, and a JSON beside it.
 
     Inputs are the report's: one path, 64 key centres, a mask. Needs the extra `executorch`.
 
-    Examples:
+    **Examples**
 
         glissando export executorch runs/one/encoder.safetensors one.pte
-
         glissando export executorch runs/one/encoder.safetensors small.pte --precision mixed
     """
     _export(checkpoint, output, ".pte", precision=precision, note=note, frames=frames)
@@ -139,45 +117,33 @@ def executorch(
 
 @app.command()
 def verify(
-    files: Annotated[list[Path], typer.Argument(help=".onnx and .pte files of one checkpoint.", show_default=False)],
-    checkpoint: Annotated[Path, typer.Option(help="The .safetensors they were exported from.", show_default=False)],
-    swipes: Annotated[
-        Path | None, typer.Option(help="JSON lines to decode, all on one layout; by default swipes are made up.")
-    ] = None,
-    layout: LayoutOption = "qwerty",
-    lexicon: LexiconOption = None,
-    scoring: ScoringOption = "auto",
-    weights: WeightsOption = "encoder",
-    count: Annotated[
-        int | None, typer.Option(min=1, help="Swipes to decode; by default all, or 200 made-up ones.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    files: Annotated[list[Path], Argument(help=".onnx and .pte files of one checkpoint.", show_default=False)],
+    checkpoint: Annotated[Path, Option(help="The .safetensors they were exported from.", show_default=False)],
+    swipes: opt.Recorded = None,
+    layout: opt.Layout = "qwerty",
+    lexicon: opt.Lexicon = None,
+    scoring: opt.Scoring = "auto",
+    weights: opt.Weights = "encoder",
+    count: Annotated[int | None, Option(min=1, help="Swipes to decode; by default all, or 200.")] = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Compare exported files with the checkpoint they were made of; exit status 1 if one differs too much.
 
     Of the emissions above -20, 99.9 % must be within 0.0001 of torch's (files of reduced precision: 0.02), and the best
     word must be the same for 99.9 % of the swipes (99.5 %). `--weights` is the encoder that feeds a decoder.
 
-    Examples:
+    **Examples**
 
         glissando export verify one.onnx one.pte small.pte --checkpoint runs/one/encoder.safetensors
-
         glissando export verify one.onnx --checkpoint runs/one/encoder.safetensors --swipes how_we_swipe_val.jsonl.gz
     """
-    from glissando.cli.bench import made_up, recorded
-    from glissando.cli.progress import bar
-    from glissando.errors import MissingExtraError
     from glissando.keyboard import load
     from glissando.layout import load_layout
-    from glissando.lexicon import load_lexicon
 
-    try:
+    with needs_extra("verifying", "export"):
         from glissando.export.verify import Reference
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"verifying needs {error.name}: pip install 'glissando[export]'") from None
     board = load_layout(layout)
-    gestures, words = recorded(swipes, board, count) if swipes else made_up(board, None, count or 200)
-    listed = load_lexicon(lexicon or board.language or "en").with_words(words)
+    gestures, _, listed = swipes_to_decode(board, swipes, count, lexicon=lexicon)
     keyboard = load(board, lexicon=listed, scoring=scoring, weights=weights, method="encoder")
     reference = Reference(checkpoint, keyboard, gestures)
     comparisons = []
@@ -185,7 +151,7 @@ def verify(
         with bar(file.name) as progress:
             comparisons.append(reference.compare(file, progress))
     if as_json:
-        print(json.dumps([comparison.to_dict() for comparison in comparisons], indent=2))
+        print_json([comparison.to_dict() for comparison in comparisons])
     else:
         _print_comparisons(comparisons)
     if not all(comparison.passed for comparison in comparisons):
@@ -202,13 +168,10 @@ def _counted(swipes: Iterable[Golden], total: int, progress: Callable[[int, int]
 
 def _export(checkpoint: Path, output: Path, suffix: str, **options: Any) -> None:
     """Write a checkpoint in the format of a suffix and say what was written."""
-    from glissando.errors import MissingExtraError, WeightsError
+    from glissando.errors import WeightsError
 
-    extra = "export" if suffix == ".onnx" else "executorch"
-    try:
+    with needs_extra("exporting", "export" if suffix == ".onnx" else "executorch"):
         from glissando.export.checkpoint import ExportOptions, export_checkpoint
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"exporting needs {error.name}: pip install 'glissando[{extra}]'") from None
     if output.suffix != suffix:
         raise WeightsError(f"the file to write must end in {suffix}, got {output}")
     card = export_checkpoint(checkpoint, output, ExportOptions(**options))
@@ -216,23 +179,16 @@ def _export(checkpoint: Path, output: Path, suffix: str, **options: Any) -> None
 
 
 def _print_comparisons(comparisons: Sequence[Comparison]) -> None:
-    """A row per file."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
+    """Print a row per file."""
     from glissando.export.verify import LIKELY, SHARE
 
-    title = f"against torch on {comparisons[0].swipes:,} swipes"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=0)
-    table.add_column("file", no_wrap=True)
-    for column in ("MB", f"{SHARE} % within", "worst", "same word, %", "passed"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for one in comparisons:
-        table.add_row(
+    rows = [
+        (
             one.file, f"{one.megabytes:.2f}", f"{one.emissions:.1e} ({one.bar.emissions:.0e})", f"{one.worst:.0e}",
             f"{one.agreement:.2f} ({one.bar.agreement})", "yes" if one.passed else "NO",
-        )  # fmt: skip
-    console = Console()
-    console.print(table)
-    console.print(f"log-emissions above {LIKELY:.0f}; the best of the words that the beam finds")
+        )
+        for one in comparisons
+    ]  # fmt: skip
+    columns = ("file", "MB", f"{SHARE} % within", "worst", "same word, %", "passed")
+    print_table(f"against torch on {comparisons[0].swipes:,} swipes", columns, rows, tight=True)
+    print(f"log-emissions above {LIKELY:.0f}; the best of the words that the beam finds")

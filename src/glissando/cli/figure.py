@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
+
+from glissando.cli import options as opt
+from glissando.cli.output import bar, print_json, print_table, report_saved, without_picture_suffix
 
 if TYPE_CHECKING:
     from glissando.figures.mistakes import Findings
 
 FIELDS = ("qwerty:with", "jcuken:меня", "clearflow:fire")
 
-OutOption = Annotated[Path, typer.Option(help="The picture; .png and .svg are added.")]
+OutOption = Annotated[Path, Option(help="The picture; .png and .svg are added.")]
 SwipesOption = Annotated[
-    list[Path] | None, typer.Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
+    list[Path] | None, Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Seed of made-up swipes and of random augmentation.")]
-WeightsOption = Annotated[str, typer.Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
+SeedOption = Annotated[int, Option(help="Seed of made-up swipes and of random augmentation.")]
 
 app = typer.Typer(help="Draw pictures, each as PNG and SVG.", no_args_is_help=True, rich_markup_mode="markdown")
 
 
-@app.callback()
-def _group() -> None:
-    """Draw pictures, each as PNG and SVG."""
-
-
 @app.command()
 def field(
-    examples: Annotated[list[str] | None, typer.Argument(metavar="LAYOUT:WORD...", help="Swipes to look into.")] = None,
+    examples: Annotated[list[str] | None, Argument(metavar="LAYOUT:WORD...", help="Swipes to look into.")] = None,
     swipes: SwipesOption = None,
-    weights: WeightsOption = "encoder",
+    weights: opt.Weights = "encoder",
     seed: SeedOption = 0,
     out: OutOption = Path("field"),
 ) -> None:
@@ -45,7 +42,6 @@ def field(
     **Examples**
 
         glissando figure field
-
         glissando figure field qwerty:with jcuken:надо --swipes en.jsonl.gz --swipes ru.jsonl.gz --out pictures/field
     """
     from glissando.figures.examples import find_examples
@@ -59,10 +55,10 @@ def field(
 
 @app.command()
 def augment(
-    example: Annotated[str, typer.Argument(metavar="LAYOUT:WORD", help="The swipe.")] = "qwerty:hello",
+    example: Annotated[str, Argument(metavar="LAYOUT:WORD", help="The swipe.")] = "qwerty:hello",
     swipes: SwipesOption = None,
-    count: Annotated[int, typer.Option(min=0, max=200, help="Co-augmented samples.")] = 7,
-    rearranged: Annotated[int, typer.Option(min=0, max=200, help="Samples carried to random keyboards.")] = 4,
+    count: Annotated[int, Option(min=0, max=200, help="Co-augmented samples.")] = 7,
+    rearranged: Annotated[int, Option(min=0, max=200, help="Samples carried to random keyboards.")] = 4,
     seed: SeedOption = 0,
     out: OutOption = Path("augment"),
 ) -> None:
@@ -73,7 +69,6 @@ def augment(
     **Examples**
 
         glissando figure augment
-
         glissando figure augment dvorak:hello --count 11 --rearranged 0 --seed 3
     """
     from glissando.figures.augmented import draw_samples, samples
@@ -85,7 +80,7 @@ def augment(
 
 @app.command()
 def training(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or their metrics.jsonl.")],
+    runs: Annotated[list[Path], Argument(help="Folders of runs, or their metrics.jsonl.")],
     out: OutOption = Path("training"),
 ) -> None:
     """Curves of training runs: a panel for each measure of their metrics.jsonl, a line for each run.
@@ -93,34 +88,31 @@ def training(
     **Examples**
 
         glissando figure training runs/one
-
         glissando figure training runs/one runs/two --out pictures/training
     """
     from glissando.figures.training import draw_training, read_metrics
 
     names = [run.name if run.is_dir() else run.parent.name or run.stem for run in runs]
     labels = [name if names.count(name) == 1 else str(run) for name, run in zip(names, runs, strict=True)]
-    files = draw_training({label: read_metrics(run) for label, run in zip(labels, runs, strict=True)}, _base(out))
-    _report(files)
+    metrics: dict[str, Sequence[dict[str, Any]]] = {
+        label: read_metrics(run) for label, run in zip(labels, runs, strict=True)
+    }
+    report_saved(draw_training(metrics, without_picture_suffix(out)))
 
 
 @app.command()
 def errors(
-    files: Annotated[list[Path], typer.Argument(help="JSON lines with word, x, y, t and layout, plain or gzip.")],
-    language: Annotated[str | None, typer.Option(help="Language of the word list; by default the layout's.")] = None,
-    lexicon: Annotated[Path | None, typer.Option(help="A word list instead: AOSP .combined or words; .gz too.")] = None,
-    layouts: Annotated[Path | None, typer.Option(help="Directory of layouts, searched before the built-in ones.")] = (
-        None
-    ),
-    weights: WeightsOption = "encoder",
-    add_targets: Annotated[bool, typer.Option("--add-targets", help="Put the words meant into the lexicon.")] = False,
-    max_key_distance: Annotated[
-        float | None, typer.Option(help="Leave out swipes that stray further from their word's keys, in key widths.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Read at most this many swipes of each file.")] = None,
-    count: Annotated[int, typer.Option(min=1, max=200, help="Mistakes to draw.")] = 40,
+    files: opt.Labelled,
+    language: opt.Language = None,
+    lexicon: opt.Lexicon = None,
+    layouts: opt.Layouts = None,
+    weights: opt.Weights = "encoder",
+    add_targets: opt.AddTargets = False,
+    max_key_distance: opt.MaxDistance = None,
+    limit: opt.Limit = None,
+    count: Annotated[int, Option(min=1, max=200, help="Mistakes to draw.")] = 40,
     out: OutOption = Path("errors"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print every mistake as JSON.")] = False,
+    as_json: opt.Json = False,
 ) -> None:
     """The most confident mistakes on swipes whose words are known, sorted into causes, with what the network saw.
 
@@ -131,10 +123,8 @@ def errors(
     **Examples**
 
         glissando figure errors val.jsonl.gz --lexicon en_wordlist.combined.gz --add-targets --max-key-distance 2
-
         glissando figure errors swipes.jsonl.gz --count 20 --json > mistakes.json
     """
-    from glissando.cli.progress import bar
     from glissando.errors import CorpusError
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.figures.mistakes import draw_gallery, find_mistakes
@@ -149,41 +139,26 @@ def errors(
         raise CorpusError(f"all {findings.swipes:,} swipes were read right: there is nothing to draw")
     _save(draw_gallery(findings.mistakes[:count]), out)
     if as_json:
-        print(json.dumps([mistake.to_dict() for mistake in findings.mistakes], indent=2, ensure_ascii=False))
+        print_json([mistake.to_dict() for mistake in findings.mistakes])
     else:
         _print_causes(findings, count)
 
 
 def _print_causes(findings: Findings, count: int) -> None:
-    """How many mistakes have each cause."""
-    from rich.console import Console
-    from rich.table import Table
-
+    """Print how many mistakes have each cause."""
     from glissando.figures.mistakes import count_causes
 
     shown, every = count_causes(findings.mistakes[:count]), count_causes(findings.mistakes)
     outvoted = count_causes([mistake for mistake in findings.mistakes if mistake.evidence < 0])
-    title = f"{len(findings.mistakes):,} mistakes in {findings.swipes:,} swipes"
-    table = Table("cause", title=title, title_justify="left", min_width=len(title))
-    for column in (f"of the {sum(shown.values())} drawn", "of all", "outvoted"):
-        table.add_column(column, justify="right")
-    for cause in every:
-        table.add_row(cause, *(str(counts[cause]) for counts in (shown, every, outvoted)))
-    Console().print(table)
-
-
-def _base(out: Path) -> Path:
-    """Where a picture goes, without the suffix that a user may have typed."""
-    return out.with_suffix("") if out.suffix in (".png", ".svg") else out
+    print_table(
+        f"{len(findings.mistakes):,} mistakes in {findings.swipes:,} swipes",
+        ("cause", f"of the {sum(shown.values())} drawn", "of all", "outvoted"),
+        [(cause, *(str(counts[cause]) for counts in (shown, every, outvoted))) for cause in every],
+    )
 
 
 def _save(drawn: Any, out: Path) -> None:
     """Save a figure and say where."""
     from glissando.figures.style import save
 
-    _report(save(drawn, _base(out)))
-
-
-def _report(files: Sequence[Path]) -> None:
-    for file in files:
-        typer.echo(f"saved {file}", err=True)
+    report_saved(save(drawn, without_picture_suffix(out)))

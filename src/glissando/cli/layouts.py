@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
+
+from glissando.cli import options as opt
+from glissando.cli.output import print_json, print_table, report_saved
 
 if TYPE_CHECKING:
     from glissando.layout import Layout
@@ -17,10 +19,10 @@ MAX_COLUMNS = 100  # a wider keyboard is not easier to read
 
 
 def layouts(
-    names: Annotated[list[str] | None, typer.Argument(help="Built-in layouts or .json files; none lists all.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Save an SVG here; a folder for several layouts.")] = None,
-    png: Annotated[Path | None, typer.Option(help="Save a PNG here; a folder for several layouts.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the layouts as JSON.")] = False,
+    names: Annotated[list[str] | None, Argument(help="Built-in layouts or .json files; none lists all.")] = None,
+    svg: Annotated[Path | None, Option(help="Save an SVG here; a folder for several layouts.")] = None,
+    png: Annotated[Path | None, Option(help="Save a PNG here; a folder for several layouts.")] = None,
+    as_json: opt.Json = False,
 ) -> None:
     """List the built-in layouts, or draw some.
 
@@ -31,13 +33,9 @@ def layouts(
     **Examples**
 
         glissando layouts
-
         glissando layouts jcuken mine.json
-
         glissando layouts dvorak --svg dvorak.svg
-
         glissando layouts --png pictures/
-
         glissando layouts qwerty --json > mine.json
     """
     from glissando.drawing import save_png, save_svg, text_layout
@@ -49,35 +47,23 @@ def layouts(
             _save(target, chosen, save, suffix)
     if as_json:
         dicts = [layout.to_dict() for layout in chosen.values()]
-        print(json.dumps(dicts[0] if len(dicts) == 1 else dicts, ensure_ascii=False, indent=2))
+        print_json(dicts[0] if len(dicts) == 1 else dicts)
     elif svg is None and png is None:
         if names:
             columns = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
             print("\n\n".join(f"{_caption(layout)}\n{text_layout(layout, columns)}" for layout in chosen.values()))
         else:
-            _print_table(list(chosen.values()))
+            facts = [
+                (layout.name, layout.language, str(len(layout.keys)), str(len(layout.rows)))
+                for layout in chosen.values()
+            ]
+            print_table("", ("name", "language", "keys", "rows"), facts)
 
 
 def _caption(layout: Layout) -> str:
     """One line about a layout."""
     parts = [layout.name, layout.language, f"{len(layout.keys)} keys", f"{len(layout.rows)} rows"]
     return ", ".join(part for part in parts if part)
-
-
-def _print_table(layouts: Sequence[Layout]) -> None:
-    """Print one line for each layout."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE)
-    table.add_column("name", style="bold")
-    table.add_column("language")
-    table.add_column("keys", justify="right")
-    table.add_column("rows", justify="right")
-    for layout in layouts:
-        table.add_row(layout.name, layout.language, str(len(layout.keys)), str(len(layout.rows)))
-    Console().print(table)
 
 
 def _save(target: Path, layouts: dict[str, Layout], save: Callable[[Path, Layout], None], suffix: str) -> None:
@@ -91,4 +77,4 @@ def _save(target: Path, layouts: dict[str, Layout], save: Callable[[Path, Layout
             raise GlissandoError(f"two of the layouts would be saved as one file in {target}; rename one")
     for file, layout in zip(files, layouts.values(), strict=True):
         save(file, layout)
-        typer.echo(f"saved {file}", err=True)
+        report_saved([file])

@@ -6,53 +6,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
+
+from glissando.cli import options as opt
+from glissando.cli.output import needs_extra
 
 if TYPE_CHECKING:
     import socket
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets phones in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 lets phones in.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
     store: Annotated[
-        str, typer.Option(help="URL of the donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
+        str, Option(help="URL of the donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
     ] = "sqlite:///glissando-swipes.db",
-    weights: Annotated[str, typer.Option(help="A packaged encoder or an .onnx file.")] = "encoder",
-    layouts: Annotated[Path | None, typer.Option(help="Directory of further layouts.")] = None,
-    sentences: Annotated[Path | None, typer.Option(help="File of sentences to collect, one per line.")] = None,
-    language: Annotated[str, typer.Option(help="Language of those sentences.")] = "en",
+    weights: opt.Weights = "encoder",
+    layouts: opt.Layouts = None,
+    sentences: Annotated[Path | None, Option(help="File of sentences to collect, one per line.")] = None,
+    language: Annotated[str, Option(help="Language of those sentences.")] = "en",
     token: Annotated[
         str | None,
-        typer.Option(help="Token that the operator page asks for; random by default.", envvar="GLISSANDO_TOKEN"),
+        Option(help="Token that the operator page asks for; random by default.", envvar="GLISSANDO_TOKEN"),
     ] = None,
-    any_pointer: Annotated[bool, typer.Option("--any-pointer", help="Collect from mice and pens too.")] = False,
-    threads: Annotated[int, typer.Option(help="Threads of the encoder, per process.", min=1)] = 1,
-    queue: Annotated[int, typer.Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
-    processes: Annotated[int, typer.Option(help="Server processes; more than one needs PostgreSQL.", min=1)] = 1,
-    rate: Annotated[float, typer.Option(help="Decodings per second and address; fewer donations.", min=0.1)] = 40.0,
-    proxy: Annotated[str | None, typer.Option(help="Address of a proxy whose X-Forwarded-For is trusted.")] = None,
+    any_pointer: Annotated[bool, Option("--any-pointer", help="Collect from mice and pens too.")] = False,
+    threads: Annotated[int, Option(help="Threads of the encoder, per process.", min=1)] = 1,
+    queue: Annotated[int, Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
+    processes: Annotated[int, Option(help="Server processes; more than one needs PostgreSQL.", min=1)] = 1,
+    rate: Annotated[float, Option(help="Decodings per second and address; fewer donations.", min=0.1)] = 40.0,
+    proxy: Annotated[str | None, Option(help="Address of a proxy whose X-Forwarded-For is trusted.")] = None,
 ) -> None:
     """Serve a keyboard to try with your finger, and collect swipes.
 
     **Examples**
 
         glissando serve
-
         glissando serve --host 0.0.0.0
-
         glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
     """
     import secrets
 
-    from glissando.errors import MissingExtraError
-
-    try:
+    with needs_extra("the server", "web"):
         import uvicorn
 
         from glissando.web.app import create_app
         from glissando.web.settings import Settings
-    except ImportError as error:
-        raise MissingExtraError(f"the server needs {error.name}: pip install 'glissando[web]'") from None
     settings = Settings(
         store=store, weights=weights, layouts=str(layouts or ""), sentences=str(sentences or ""), language=language,
         token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
-PackOption = Annotated[Path, typer.Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
+from glissando.cli import options as opt
+from glissando.cli.output import needs_extra
+
+PackOption = Annotated[Path, Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
 OneLayoutOption = Annotated[
-    Path, typer.Option("--pack", help="The corpus, on one layout: a pack or an .npz.", show_default=False)
+    Path, Option("--pack", help="The corpus, on one layout: a pack or an .npz.", show_default=False)
 ]
-OutOption = Annotated[Path, typer.Option(help="The run's directory, new unless --resume.", show_default=False)]
-ValOption = Annotated[Path | None, typer.Option(help="A held-out corpus.")]
-LexiconOption = Annotated[
-    Path, typer.Option(help="The words to tell apart: AOSP or a word per line.", show_default=False)
-]
-SettingsOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of docs/training.md or docs/decoder.md; may repeat."),
-]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in --out.")]
-DeviceOption = Annotated[str | None, typer.Option(help="cuda or cpu; by default a GPU where there is one.")]
+OutOption = Annotated[Path, Option(help="The run's directory, new unless --resume.", show_default=False)]
+ValOption = Annotated[Path | None, Option(help="A held-out corpus.")]
+LexiconOption = Annotated[Path, Option(help="The words to tell apart: AOSP or a word per line.", show_default=False)]
+ResumeOption = Annotated[bool, Option("--resume", help="Go on from the checkpoint in --out.")]
 
 app = typer.Typer(help="Train networks on packed swipes.", no_args_is_help=True, rich_markup_mode="markdown")
-
-
-@app.callback()
-def _group() -> None:
-    """Train networks on packed swipes."""
 
 
 @app.command()
@@ -40,30 +31,27 @@ def encoder(
     pack: PackOption,
     out: OutOption,
     val: ValOption = None,
-    settings: SettingsOption = None,
+    settings: opt.Settings = None,
     resume: ResumeOption = False,
-    device: DeviceOption = None,
+    device: opt.Device = None,
 ) -> None:
     """Train an encoder; without settings, as the report did.
 
     The run's directory gets config.json, metrics.jsonl, checkpoint.safetensors and, at the end,
     encoder.safetensors, which `glissando export onnx` makes ready to decode.
 
-    Examples:
+    **Examples**
 
         glissando train encoder --pack train --val val --out runs/one
-
         glissando train encoder --pack train --out runs/two --set batch=2048 --set rearranged=0.5 --set model.frames=64
-
         glissando train encoder --pack train --val val --out runs/one --resume
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.encoder.config import EncoderTraining
         from glissando.train.encoder.trainer import train_encoder
         from glissando.train.run import Job
     config = EncoderTraining().changed(settings or [])
-    last = _watch(train_encoder, config, Job(pack, out, val, resume, device))
-    _print_result(out / "encoder.safetensors", last)
+    _report(out / "encoder.safetensors", _watch(train_encoder, config, Job(pack, out, val, resume, device)))
 
 
 @app.command()
@@ -72,47 +60,46 @@ def embedder(
     lexicon: LexiconOption,
     out: OutOption,
     val: ValOption = None,
-    settings: SettingsOption = None,
+    settings: opt.Settings = None,
     resume: ResumeOption = False,
-    device: DeviceOption = None,
+    device: opt.Device = None,
 ) -> None:
     """Train an embedder, which places swipes near the words they mean.
 
     The first step towards a decoder: words close together are mined for hard negatives. See docs/decoder.md.
 
-    Examples:
+    **Examples**
 
         glissando train embedder --pack train --val val --lexicon en.txt --out runs/embedder
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.decoder.config import EmbedderTraining
         from glissando.train.decoder.embedder import train_embedder
         from glissando.train.run import Job
     config = EmbedderTraining().changed(settings or [])
-    last = _watch(train_embedder, config, Job(pack, out, val, resume, device), lexicon)
-    _print_result(out / "embedder.safetensors", last)
+    _report(out / "embedder.safetensors", _watch(train_embedder, config, Job(pack, out, val, resume, device), lexicon))
 
 
 @app.command()
 def negatives(
     pack: OneLayoutOption,
     lexicon: LexiconOption,
-    embedder: Annotated[Path, typer.Option(help="The trained embedder.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The file to write, an .npz.", show_default=False)],
-    val: Annotated[Path | None, typer.Option(help="A held-out corpus whose words need negatives too.")] = None,
-    settings: SettingsOption = None,
-    device: DeviceOption = None,
+    embedder: Annotated[Path, Option(help="The trained embedder.", show_default=False)],
+    out: Annotated[Path, Option(help="The file to write, an .npz.", show_default=False)],
+    val: ValOption = None,
+    settings: opt.Settings = None,
+    device: opt.Device = None,
 ) -> None:
     """Mine hard negatives: for every word of a corpus, the words its swipes are mistaken for.
 
     Every swipe retrieves its nearest words; the words retrieved most often are the word's pool, up to 128. Words
     without swipes use their own path over the keys.
 
-    Examples:
+    **Examples**
 
         glissando train negatives --pack train --val val --lexicon en.txt --embedder e.safetensors --out pools.npz
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.decoder.config import MiningConfig
         from glissando.train.decoder.mining import mine_negatives
         from glissando.train.run import Job
@@ -124,43 +111,33 @@ def negatives(
 @app.command()
 def decoder(
     pack: OneLayoutOption,
-    encoder: Annotated[Path, typer.Option(help="The trained encoder, a checkpoint.", show_default=False)],
-    negatives: Annotated[Path, typer.Option(help="The file that train negatives wrote.", show_default=False)],
+    encoder: Annotated[Path, Option(help="The trained encoder, a checkpoint.", show_default=False)],
+    negatives: Annotated[Path, Option(help="The file that train negatives wrote.", show_default=False)],
     out: OutOption,
     val: ValOption = None,
-    settings: SettingsOption = None,
+    settings: opt.Settings = None,
     resume: ResumeOption = False,
-    device: DeviceOption = None,
+    device: opt.Device = None,
 ) -> None:
     """Train a decoder for one layout over a frozen encoder; without settings, as the report did.
 
     The run's directory gets config.json, metrics.jsonl, held.npz (the rows set aside), checkpoint.safetensors and, at
     the end, decoder.safetensors. The first line of metrics.jsonl is the encoder alone.
 
-    Examples:
+    **Examples**
 
         glissando train decoder --pack train --val val --encoder e.safetensors --negatives pools.npz --out runs/one
-
         glissando train decoder --pack train --encoder e.safetensors --negatives pools.npz --out runs/two --set epochs=9
     """
-    with _needs_training():
+    with needs_extra("training", "train"):
         from glissando.train.decoder.config import DecoderTraining
         from glissando.train.decoder.trainer import train_decoder
         from glissando.train.run import Job
     config = DecoderTraining().changed(settings or [])
-    last = _watch(train_decoder, config, Job(pack, out, val, resume, device), encoder, negatives)
-    _print_result(out / "decoder.safetensors", last)
-
-
-@contextmanager
-def _needs_training() -> Iterator[None]:
-    """Say which extra installs a missing package."""
-    from glissando.errors import MissingExtraError
-
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"training needs {error.name}: pip install 'glissando[train]'") from None
+    _report(
+        out / "decoder.safetensors",
+        _watch(train_decoder, config, Job(pack, out, val, resume, device), encoder, negatives),
+    )
 
 
 def _leads() -> bool:
@@ -174,7 +151,9 @@ def _watch(train: Callable[..., Any], config: Any, job: Any, *files: Path) -> An
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not _leads()) as progress:
+    console = Console(stderr=True)
+    hidden = not (_leads() and console.is_terminal)
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("starting", total=1.0)
 
         def show(line: dict[str, Any]) -> None:
@@ -183,7 +162,7 @@ def _watch(train: Callable[..., Any], config: Any, job: Any, *files: Path) -> An
         return train(config, replace(job, report=show), *files)
 
 
-def _print_result(file: Path, last: dict[str, Any]) -> None:
+def _report(file: Path, last: dict[str, Any]) -> None:
     """Say what was written and how good it is."""
     if _leads():
         typer.echo(f"{file}: step {last['step']:,}, {_summary(last)}")

@@ -1,0 +1,44 @@
+"""The arguments and options that several commands share, to be used as ``opt.Lexicon``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+# The keyboard
+Layout = Annotated[str, Option(help="A built-in layout or a .json file.")]
+Layouts = Annotated[Path | None, Option(help="Directory of layouts, searched before the built-in ones.")]
+LayoutNames = Annotated[list[str], Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")]
+Language = Annotated[str | None, Option(help="Language of the word list; by default the layout's.")]
+Lexicon = Annotated[Path | None, Option(help="A word list instead: AOSP .combined or words; .gz too.")]
+Method = Annotated[
+    str,
+    Option(
+        help="encoder (any layout), decoder (with the correction learned for one layout), auto (decoder where it fits, "
+        "else encoder) or shark2 (template matching)."
+    ),
+]
+Scoring = Annotated[str, Option(help="auto (by language), a packaged name, or a JSON file.")]
+Weights = Annotated[str, Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
+Decoder = Annotated[str, Option(help="A packaged decoder, or an .onnx file with its .json beside it.")]
+Beam = Annotated[int, Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
+
+# The swipes
+Labelled = Annotated[list[Path], Argument(help="JSON lines with word, x, y, t and layout, plain or gzip.")]
+Recorded = Annotated[Path | None, Option(help="JSON lines to decode, all on one layout; by default synthetic swipes.")]
+AddTargets = Annotated[bool, Option("--add-targets", help="Add the words meant to the lexicon.")]
+MaxDistance = Annotated[
+    float | None, Option(help="Leave out swipes further than this from their word's keys, in key widths.")
+]
+Limit = Annotated[int | None, Option(min=1, help="The most swipes to read of each file.")]
+
+# The run
+Settings = Annotated[
+    list[str] | None,
+    Option("--set", metavar="NAME=VALUE", help="A setting; the docs list them. May be repeated."),
+]
+Device = Annotated[str | None, Option(help="cuda or cpu; by default a GPU where there is one.")]
+Word = Annotated[list[str] | None, Option("--word", help="A word to show letter by letter; may be repeated.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
