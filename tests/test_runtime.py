@@ -120,11 +120,6 @@ def moved(shift):
     )
 
 
-def turned(layout=QWERTY):
-    """The layout with its keys in another order."""
-    return Layout("turned", tuple(layout.keys[::-1]))
-
-
 def swapped():
     """QWERTY with a and l where the other was."""
     places = {"a": "l", "l": "a"}
@@ -145,6 +140,8 @@ def swapped():
 )
 def test_the_same_keyboard_within_a_tenth(layout):
     np.testing.assert_array_equal(match_keys(layout, QWERTY), np.arange(26))
+    turned = Layout("turned", layout.keys[::-1])
+    assert [turned.letters[place] for place in match_keys(turned, QWERTY)] == list(QWERTY.letters)
 
 
 @pytest.mark.parametrize(
@@ -166,19 +163,11 @@ def test_not_the_same_keyboard(layout):
     assert not len(match_keys(layout, QWERTY))
 
 
-def test_keys_in_another_order_are_found_where_they_are():
-    places = match_keys(turned(), QWERTY)
-    assert [turned().letters[place] for place in places] == list(QWERTY.letters)
-
-
-def test_a_decoder_suits_its_own_layout_encoder_and_language(encoder, decoder):
+def test_a_decoder_suits_its_layout_encoder_and_language_and_what_does_not_fit_is_named(encoder, decoder, tiny_decoder):
     assert decoder.suits(QWERTY, encoder, "en")
     assert decoder.suits(moved((0.05, 0)), encoder, "")
     assert not decoder.suits(QWERTY, encoder, "de")
     assert not decoder.suits(load_layout("jcuken"), encoder, "en")
-
-
-def test_what_does_not_fit_is_named(encoder, decoder, tiny_decoder):
     other = EncoderRuntime(Weights("other", encoder.weights.data, {**encoder.weights.card, "sha256": "f" * 64}))
     assert "not over other" in misfit(decoder, QWERTY, other)
     assert "layout 'qwerty'" in misfit(decoder, load_layout("jcuken"), encoder)
