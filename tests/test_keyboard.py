@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scripted import FRAMES, SWIPE, scripted_keyboard
+from scripted import SWIPE, scripted_keyboard
 
 import glissando
 from glissando.beam import Hypotheses
 from glissando.ctc import word_log_probs
-from glissando.errors import GestureError, WeightsError
+from glissando.errors import WeightsError
 from glissando.gesture import Gesture
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon
@@ -56,24 +56,6 @@ def test_k_bounds_the_list_and_literal_reads_letters():
     assert len(board.decode(SWIPE, k=2)) == 2
     assert board.decode(SWIPE, k=0) == []
     assert board.literal(board.read([SWIPE]).log_probs) == ["ab"]
-
-
-def test_points_in_any_form():
-    board = scripted_keyboard({"a": 1, "b": 1}, FRAMES[:1])
-    triples = list(zip(SWIPE.x, SWIPE.y, SWIPE.t, strict=True))
-    answers = [board.decode(points)[0].word for points in (SWIPE, triples, np.array(triples), iter(triples))]
-    assert answers == ["a"] * 4
-    with pytest.raises(GestureError, match="time runs backwards"):
-        board.decode([(0, 0, 5), (0, 0, 1)])
-
-
-def test_batch_equals_one_by_one(tiny_weights):
-    board = glissando.load("qwerty", lexicon={"hello": 5, "help": 4, "world": 3, "held": 2}, weights=tiny_weights)
-    rng = np.random.default_rng(0)
-    swipes = [Gesture(rng.random(9), rng.random(9), np.arange(9) * 40) for _ in range(70)]
-    together = board.decode_batch(swipes, k=3)
-    for swipe, candidates in zip(swipes, together, strict=True):
-        assert [one.word for one in candidates] == [one.word for one in board.decode(swipe, k=3)]
 
 
 def plainly_ranked(board, hypotheses, distances):

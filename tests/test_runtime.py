@@ -31,13 +31,6 @@ def test_emissions_are_distributions_over_the_layouts_keys(encoder, name):
     np.testing.assert_allclose(np.exp(emissions.log_probs).sum(-1), 1, atol=1e-4)
 
 
-def test_a_batch_equals_one_by_one(encoder):
-    keys, batch = load_layout("qwerty").centres, paths(4)
-    together = encoder.run(batch, keys).log_probs
-    alone = np.concatenate([encoder.run(batch[i : i + 1], keys).log_probs for i in range(4)])
-    np.testing.assert_allclose(together, alone, atol=1e-4)
-
-
 def test_permuting_keys_permutes_emissions(encoder):
     keys = load_layout("qwerty").centres
     order = np.random.default_rng(1).permutation(len(keys))

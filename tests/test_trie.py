@@ -62,16 +62,6 @@ def test_edges_say_what_the_arrays_say():
     np.testing.assert_array_equal((trie.edges[:-1] >> 8) & 1, np.diff(trie.endings) > 0)
 
 
-def test_the_best_byte_below_by_hand():
-    lexicon = Lexicon("test", "", ("ab", "a", "abc", "b", "A"), np.array([30, 20, 90, 5, 25], np.uint8))
-    trie = build_trie(lexicon, ("a", "b", "c"))
-    assert {typed: trie.best[trie.find(typed)] for typed in ("", "a", "ab", "abc", "b")} == {
-        "": 90, "a": 90, "ab": 90, "abc": 90, "b": 5,
-    }  # fmt: skip
-    rarer = build_trie(replace(lexicon, frequencies=np.array([30, 20, 4, 5, 25], np.uint8)), ("a", "b", "c"))
-    assert [rarer.best[rarer.find(typed)] for typed in ("", "a", "ab", "abc")] == [30, 30, 30, 4]
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.text("abcé", min_size=1, max_size=6), st.integers(0, 255), min_size=1, max_size=30))
 def test_the_best_byte_is_the_highest_of_all_words_below(bytes_of):
