@@ -5,7 +5,7 @@ import pytest
 
 from glissando.errors import WeightsError
 from glissando.layout import Key, Layout, load_layout
-from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime, match_keys, misfit
+from glissando.runtime import DecoderRuntime, EncoderRuntime, match_keys, misfit
 from glissando.weights import Weights, load_weights
 
 QWERTY = load_layout("qwerty")
@@ -29,13 +29,6 @@ def test_emissions_are_distributions_over_the_layouts_keys(encoder, name):
     assert emissions.coefficients.shape == (3, 32, 64)
     assert emissions.gate.shape == (3, 32)
     np.testing.assert_allclose(np.exp(emissions.log_probs).sum(-1), 1, atol=1e-4)
-
-
-def test_permuting_keys_permutes_emissions(encoder):
-    keys = load_layout("qwerty").centres
-    order = np.random.default_rng(1).permutation(len(keys))
-    plain, moved = encoder.run(paths(2), keys).log_probs, encoder.run(paths(2), keys[order]).log_probs
-    np.testing.assert_allclose(plain[..., :-1][..., order], moved[..., :-1], atol=1e-4)
 
 
 def test_bytes_that_are_no_model():
@@ -75,14 +68,6 @@ def test_corrected_emissions_are_distributions_and_keep_field_and_gate(decoder, 
     assert np.abs(corrected.log_probs - plain.log_probs).max() > 0.1
     assert corrected.coefficients is plain.coefficients
     assert corrected.gate is plain.gate
-
-
-def test_columns_in_another_order_are_corrected_alike(decoder, encoder):
-    plain = encoder.run(paths(2), decoder.layout.centres)
-    order = np.append(np.random.default_rng(2).permutation(26), 26)  # place of each given column among the decoder's
-    shuffled = Emissions(plain.log_probs[..., order], plain.coefficients, plain.gate)
-    corrected = decoder.run(shuffled, np.argsort(order))
-    np.testing.assert_allclose(corrected.log_probs, decoder.run(plain).log_probs[..., order], atol=1e-5)
 
 
 def test_an_encoder_is_no_decoder_and_the_other_way_round(tiny_weights, tiny_decoder):

@@ -133,10 +133,7 @@ def test_any_json_is_a_swipe_or_a_corpus_error(change: dict[str, Any]) -> None:
         (([0, 0], [0, 0], [5, 4]), "time runs backwards"),
         (([0, float("nan")], [0, 0], [5, 6]), "unusable points"),
         (([0], [0, 0], [5, 6]), "unusable points"),
-        (([0, 0], [0, 0], [5, None]), "unusable points"),
         (([0, 0], [0, 0], ["5", "6"]), "unusable points"),
-        (([10**400], [0], [5]), "unusable points"),
-        (([], [], []), "unusable points"),
     ],
 )
 def test_points_of_public_corpora(columns: tuple[list[Any], list[Any], list[Any]], reason: str) -> None:
