@@ -42,12 +42,6 @@ def test_spline_equals_scipys_quintic_with_ends_at_rest(length):
     np.testing.assert_allclose(ours, reference(times), atol=1e-9)
 
 
-def test_leg_durations_by_hand():
-    points = np.array([[0.0, 0.0], [0.1, 0.0], [0.1, 0.5], [0.1, 0.5]])
-    durations = leg_durations(points, aspect=0.4, width_mm=100)
-    np.testing.assert_allclose(durations, [68.8 * 10**0.469, 68.8 * 20**0.469, 0.0])
-
-
 def test_exact_swipe_starts_and_ends_on_its_keys_and_passes_the_others():
     gesture = swipe("word", QWERTY)
     path = np.stack([gesture.x, gesture.y], axis=1)
@@ -68,10 +62,13 @@ def test_a_doubled_letter_is_a_dwell():
     np.testing.assert_allclose(gesture.x[on_l], word_points("l", QWERTY)[0, 0], atol=1e-6)
 
 
-def test_one_letter_is_a_short_tap():
-    gesture = swipe("I", QWERTY)
-    assert gesture.duration == TAP_MS
-    np.testing.assert_allclose(gesture.x, word_points("i", QWERTY)[0, 0])
+def test_durations_by_hand_and_one_letter_is_a_short_tap():
+    points = np.array([[0.0, 0.0], [0.1, 0.0], [0.1, 0.5], [0.1, 0.5]])
+    durations = leg_durations(points, aspect=0.4, width_mm=100)
+    np.testing.assert_allclose(durations, [68.8 * 10**0.469, 68.8 * 20**0.469, 0.0])
+    tap = swipe("I", QWERTY)
+    assert tap.duration == TAP_MS
+    np.testing.assert_allclose(tap.x, word_points("i", QWERTY)[0, 0])
 
 
 def test_noise_comes_from_the_generator_and_scales():
