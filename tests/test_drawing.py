@@ -16,6 +16,7 @@ from glissando.layout import Key, Layout, builtin_layouts, load_layout
 SVG = "{http://www.w3.org/2000/svg}"
 SMALL = Layout.from_rows("small", ["ab", "c"])
 ACROSS = Gesture([0.05, 0.95], [1 / 6, 1 / 6], [0, 300])  # q to p
+SWIPES = [ACROSS, [(0.5, 0.5, 0)], [(0.5, 0.5, 0), (0.5, 0.5, 0)], [(-1e300, 7, 0), (1e300, -7, 9)]]
 
 
 def columns(line):
@@ -100,14 +101,6 @@ def test_a_gesture_its_points_and_its_path_look_alike():
     assert text_swipe(layout, points) == text_swipe(layout, gesture) == text_swipe(layout, gesture.path())
 
 
-@pytest.mark.parametrize("points", [[(0.5, 0.5, 0)], [(0.5, 0.5, 0), (0.5, 0.5, 0)], [(-1e300, 7, 0), (1e300, -7, 9)]])
-def test_taps_and_strays_are_drawn(points):
-    picture = text_swipe(load_layout("qwerty"), points)
-    assert "●" in picture
-    assert {len(line) for line in picture.splitlines()} == {72}
-    ElementTree.fromstring(svg_layout(load_layout("qwerty"), points))
-
-
 def test_colours_run_along_the_trail_and_can_be_taken_away():
     coloured = text_swipe(load_layout("qwerty"), ACROSS, colour=True)
     codes = [int(code) for code in re.findall(r"38;5;(\d+)m[\u2801-\u28ff]", coloured)]
@@ -178,13 +171,15 @@ sizes = st.floats(1e-9, 1)
 keys = st.builds(Key, st.sampled_from("aй'़"), st.floats(0, 1), st.floats(0, 1), sizes, sizes)
 
 
-@given(st.lists(keys, min_size=1, max_size=12), st.floats(0.05, 20), st.integers(-5, 150))
+@given(st.lists(keys, min_size=1, max_size=12), st.floats(0.05, 20), st.integers(-5, 150), st.sampled_from(SWIPES))
 @settings(max_examples=60, deadline=None)
-def test_any_layout_can_be_drawn(some, aspect, width):
+def test_any_layout_can_be_drawn_with_taps_and_strays(some, aspect, width, swipe):
     try:
         layout = Layout("any", tuple(some), aspect=aspect)
     except LayoutError:  # two keys at one place
         return
     assert len(text_layout(layout, width)) < 100_000
-    assert len({columns(line) for line in text_swipe(layout, ACROSS, width).splitlines()}) == 1
-    ElementTree.fromstring(svg_layout(layout, ACROSS))
+    picture = text_swipe(layout, swipe, width)
+    assert "●" in picture
+    assert len({columns(line) for line in picture.splitlines()}) == 1
+    ElementTree.fromstring(svg_layout(layout, swipe))

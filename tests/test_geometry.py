@@ -26,9 +26,11 @@ WORDS = ("hello", "help", "held", "world", "word", "a", "to", "too", "stream", "
 def measured(layout, gesture, words=WORDS):
     """Location and shape of every word. Shape: [W, 2]."""
     trie = build_trie(Lexicon.from_counts(dict.fromkeys(words, 1.0)), tuple(layout.keys_of))
-    nodes = np.array([trie.find(word) for word in words], dtype=np.int32)
+    nodes = np.array([*map(trie.find, words), -1], dtype=np.int32)
     ruler = Ruler.of(layout)
-    return distances(ruler.trace(gesture.x, gesture.y, gesture.t), nodes, trie, ruler)
+    result = distances(ruler.trace(gesture.x, gesture.y, gesture.t), nodes, trie, ruler)
+    assert (result[-1] == 0).all()  # no hypothesis, no distance
+    return result[:-1]
 
 
 @pytest.mark.parametrize("layout", ["qwerty", "clearflow"])
@@ -47,25 +49,10 @@ def test_the_distances_are_shark2s(layout):
     np.testing.assert_allclose(measured(layout, gesture), [terms[word] for word in WORDS], atol=1e-5)
 
 
-@pytest.mark.parametrize("word", ["hello", "held", "word"])
-def test_the_word_that_was_swiped_is_nearest(word):
-    layout = load_layout("qwerty")
-    found = measured(layout, swipe(word, layout))
-    assert WORDS[int(found[:, 0].argmin())] == word
-
-
 def test_a_doubled_letter_changes_nothing():
     layout = load_layout("qwerty")
     found = dict(zip(WORDS, measured(layout, swipe("to", layout)), strict=True))
     np.testing.assert_array_equal(found["to"], found["too"])
-
-
-def test_shape_does_not_see_place_or_size():
-    layout = load_layout("qwerty")
-    gesture = swipe("world", layout)
-    small = type(gesture)(0.3 + 0.5 * gesture.x, 0.1 + 0.5 * gesture.y, gesture.t)
-    np.testing.assert_allclose(measured(layout, gesture)[:, 1], measured(layout, small)[:, 1], atol=1e-4)
-    assert not np.allclose(measured(layout, gesture)[:, 0], measured(layout, small)[:, 0], atol=1e-2)
 
 
 def test_of_several_keys_the_nearest_counts():
@@ -76,16 +63,6 @@ def test_of_several_keys_the_nearest_counts():
     gesture = type(swipe("ab", one))([0.9, 0.7, 0.5], [0.5, 0.5, 0.5], [0, 100, 200])
     near, far = measured(layout, gesture, ("ab", "b")), measured(one, gesture, ("ab", "b"))
     assert near[0, 0] < far[0, 0]
-
-
-def test_no_hypothesis_no_distance():
-    layout = load_layout("qwerty")
-    trie = build_trie(Lexicon.from_counts({"to": 1.0}), tuple(layout.keys_of))
-    ruler, gesture = Ruler.of(layout), swipe("to", layout, np.random.default_rng(0))
-    nodes = np.array([trie.find("to"), -1, -1], dtype=np.int32)
-    result = distances(ruler.trace(gesture.x, gesture.y, gesture.t), nodes, trie, ruler)
-    assert (result[0] > 0).all()
-    assert (result[1:] == 0).all()
 
 
 def test_a_tap_and_a_far_finger_stay_finite():
@@ -162,10 +139,6 @@ def test_points_lie_at_equal_distances_with_their_times():
 def test_resting_at_the_ends_moves_no_point_but_takes_time():
     path = resample_evenly(f32([(0, 0, 0), (0, 0, 50), (2, 0, 70), (2, 0, 90)]), 3)
     np.testing.assert_allclose(path, [(0, 0, 0), (1, 0, 60), (2, 0, 90)], atol=1e-6)
-
-
-def test_one_point_is_repeated():
-    np.testing.assert_array_equal(resample_evenly(f32([(0.2, 0.3, 0)]), 4), np.tile(f32([0.2, 0.3, 0]), (4, 1)))
 
 
 def test_normalising_forgets_place_and_size():

@@ -32,15 +32,9 @@ def gestures(draw, most=40):
     return Gesture(x, y, np.cumsum(steps) + draw(st.integers(-1000, 10**9)))
 
 
-@given(gestures())
+@given(gestures(), st.sampled_from([1, 2, 3, 64, 129]))
 @settings(deadline=None)
-def test_resampling_is_the_rule_in_its_plainest_words(gesture):
-    np.testing.assert_allclose(resample(gesture), twin(gesture), rtol=0, atol=6e-8)  # a float32's rounding
-
-
-@given(gestures(), st.sampled_from([1, 2, 3, 32, 129]))
-@settings(deadline=None)
-def test_any_number_of_points_is_the_rule_in_its_plainest_words(gesture, points):
+def test_resampling_is_the_rule_in_its_plainest_words(gesture, points):
     np.testing.assert_allclose(resample(gesture, points), twin(gesture, points), rtol=0, atol=6e-8)
 
 
@@ -54,23 +48,10 @@ def test_a_batch_equals_its_gestures_one_by_one(batch, points):
         np.testing.assert_allclose(path, resample(gesture, points), atol=1e-6)
 
 
-def test_no_gesture_makes_no_path():
-    assert resample_batch([], 64).shape == (0, 2, 64)
-
-
-def test_an_even_line_stays_an_even_line():
-    path = Gesture([0, 1], [1, 0.5], [250, 350]).path()
-    np.testing.assert_allclose(path, [np.linspace(0, 1, 64), np.linspace(1, 0.5, 64)], atol=1e-6)
-
-
 def test_time_decides_where_a_sample_falls():
     # A rest of 300 ms, then a dash of 100 ms: 25 samples at 60 Hz, of which the first 19 rest.
     path = Gesture([0, 0, 1], [0, 0, 0], [0, 300, 400]).path(25)
     np.testing.assert_allclose(path[0], [0] * 19 + [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1], atol=1e-6)
-
-
-def test_what_happens_between_two_frames_is_not_seen():
-    assert not Gesture([0, 1, 0], [0, 0, 0], [0, 8, 16]).path().any()
 
 
 @pytest.mark.parametrize(("duration", "frames"), [(1, 2), (16, 2), (24.9, 2), (25.1, 3), (33, 3), (1000, 61)])
@@ -107,33 +88,17 @@ def test_a_finger_outside_the_square_is_brought_to_its_edge():
     assert path[0, 31] == pytest.approx(-1 + 3 * 31 / 63, abs=1e-6)
 
 
-@settings(deadline=None)
-@given(gestures(), st.integers(-(10**9), 10**9))
-def test_when_a_swipe_began_does_not_matter(gesture, later):
-    np.testing.assert_allclose(Gesture(gesture.x, gesture.y, gesture.t + later).path(), gesture.path(), atol=1e-6)
-
-
-def test_a_million_points_are_only_points():
-    x = np.linspace(0, 1, 1_000_000)
-    path = Gesture(x, x, np.arange(1_000_000)).path()
-    np.testing.assert_allclose(path[0], np.linspace(0, 1, 64), atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("x", "y", "t", "message"),
     [
         ([], [], [], "at least one point"),
         ([0, 1], [0], [0, 1], "differ in length: 2, 1, 2"),
-        ([0, 1], [0, 1], [0], "differ in length: 2, 2, 1"),
         ([0, math.nan], [0, 0], [0, 1], r"x\[1\] is NaN"),
         ([0, 0], [0, math.inf], [0, 1], r"y\[1\] is inf"),
         ([0, 0], [0, 0], [-math.inf, 1], r"t\[0\] is -inf"),
         ([0, 0, 0], [0, 0, 0], [0, 20, 10], "backwards at point 2: 20 ms, then 10 ms"),
         (["a"], [0], [0], "x must be numbers"),
-        ([None], [0], [0], "x"),
         ([[0, 1]], [0], [0], r"x must be a flat list of numbers, got shape \(1, 2\)"),
-        ([[0, 1], [0]], [0], [0], "x must be numbers"),
-        (0.5, [0], [0], "x must be a flat list"),
         ([10**400], [0], [0], "x must be numbers"),
         ([0], {"a": 1}, [0], "y"),
     ],
@@ -147,15 +112,10 @@ def test_bad_columns_are_refused_by_name(x, y, t, message):
     ("points", "message"),
     [
         ([], "at least one point"),
-        (np.zeros((0, 3)), "at least one point"),
         ([(0, 0)], r"triples, got an array of shape \(1, 2\)"),
-        (np.zeros((4, 2, 3)), "triples"),
         ([(0, 0, 0), (1, 1)], "must be \\(x, y, t\\) numbers"),
-        ([("a", 0, 0)], "must be \\(x, y, t\\) numbers"),
         ([{"x": 0, "y": 0, "t": 0}], "must be \\(x, y, t\\) numbers"),
-        (5, "must be \\(x, y, t\\) numbers"),
         (None, "must be \\(x, y, t\\) numbers"),
-        ([(0, 0, 5), (0, 0, 4)], "backwards at point 1"),
         ([(0, math.nan, 5)], r"y\[0\] is NaN"),
         ([(10**400, 0, 0)], "must be \\(x, y, t\\) numbers"),
         ([(0, 0, -1.7e308), (0, 0, 1.7e308)], "more than a day"),

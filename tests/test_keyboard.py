@@ -2,40 +2,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scripted import SWIPE, scripted_keyboard
 
 import glissando
 from glissando.beam import Hypotheses
 from glissando.ctc import word_log_probs
-from glissando.errors import GestureError, WeightsError
+from glissando.errors import WeightsError
 from glissando.gesture import Gesture
-from glissando.layout import Key, Layout, load_layout
+from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon
-from glissando.runtime import Emissions
 from glissando.scoring import Scoring, score_words, softmax
-
-SCORING = Scoring(length_exponent=0.0, frequency_weight=0.0, length_bonus=0.0)
-SWIPE = Gesture([0.1, 0.5, 0.9], [0.5, 0.5, 0.5], [0, 100, 200])
-
-
-class ScriptedEncoder:
-    """Says the same for every swipe, whatever its path."""
-
-    def __init__(self, probabilities):
-        self.log_probs = np.log(np.array(probabilities, dtype=np.float32))[None]
-
-    def run(self, paths, keys):
-        log_probs = np.repeat(self.log_probs, len(paths), axis=0)
-        return Emissions(log_probs, np.zeros((len(paths), 2, 64)), np.zeros((len(paths), 2)))
-
-
-def keyboard(probabilities, words, letters="abc", scoring=SCORING):
-    keys = [Key(letter, (i + 0.5) / len(letters), 0.5, 0.1, 0.5) for i, letter in enumerate(letters)]
-    lexicon = Lexicon("test", "", tuple(words), np.array(list(words.values()), dtype=np.uint8))
-    return glissando.Keyboard(Layout("test", tuple(keys)), lexicon, ScriptedEncoder(probabilities), scoring)
 
 
 def test_candidates_come_in_order_with_their_evidence():
-    board = keyboard([[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2]], {"ab": 10, "a": 10, "ac": 10})
+    board = scripted_keyboard({"ab": 10, "a": 10, "ac": 10})
     found = board.decode(SWIPE)
     assert [one.word for one in found] == ["ab", "a", "ac"]
     assert np.exp(found[0].log_prob) == pytest.approx(0.36, rel=1e-4)
@@ -45,69 +25,37 @@ def test_candidates_come_in_order_with_their_evidence():
 
 
 def test_frequency_and_length_can_turn_the_order():
-    frames = [[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2]]
     words = {"ab": 0, "ac": 100, "a": 0}
-    assert keyboard(frames, words, scoring=Scoring(0.0, 0.05, 0.0)).decode(SWIPE)[0].word == "ac"
-    assert keyboard(frames, words, scoring=Scoring(0.0, 0.0, -5.0)).decode(SWIPE)[0].word == "a"
+    for scoring, word in ((Scoring(0.0, 0.05, 0.0), "ac"), (Scoring(0.0, 0.0, -5.0), "a")):
+        assert scripted_keyboard(words, scoring=scoring).decode(SWIPE)[0].word == word
 
 
 def test_a_narrow_beam_looks_ahead_where_the_constants_say_so():
     frames, words = [[0.49, 0.48, 0.01, 0.02], [0.01, 0.01, 0.96, 0.02]], {"ac": 40, "bc": 200}
     for weight, word in ((0.0, "ac"), (0.01, "bc")):
-        board = keyboard(frames, words, scoring=Scoring(pruning_frequency=weight)).replace(width=1)
+        board = scripted_keyboard(words, frames, scoring=Scoring(pruning_frequency=weight), width=1)
         assert [found.word for found in board.decode(SWIPE)] == [word]
         assert [found.word for found in board.decode_batch([SWIPE] * 2)[1]] == [word]
 
 
 def test_surface_forms_come_back_without_repeats():
-    board = keyboard([[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2]], {"á-b": 9, "AB": 7, "a'b": 5})
+    board = scripted_keyboard({"á-b": 9, "AB": 7, "a'b": 5})
     assert [one.word for one in board.decode(SWIPE)] == ["á-b", "AB", "a'b"]
 
 
 def test_a_letter_on_two_keys_adds_them_up():
     # Keys a, b, a: each a key alone is less likely than b, together they are not.
     frames = [[0.3, 0.4, 0.25, 0.05], [0.05, 0.05, 0.05, 0.85]]
-    board = keyboard(frames, {"a": 1, "b": 1}, letters="aba")
-    found = board.decode(SWIPE)
+    found = scripted_keyboard({"a": 1, "b": 1}, frames, letters="aba").decode(SWIPE)
     assert found[0].word == "a"
     assert np.exp(found[0].log_prob) == pytest.approx(0.55 * 0.85 + 0.05 * 0.1 + 0.55 * 0.1, rel=1e-4)
 
 
-def test_a_doubled_letter():
-    frames = [[0.9, 0.04, 0.03, 0.03], [0.02, 0.03, 0.05, 0.9], [0.9, 0.04, 0.03, 0.03]]
-    assert keyboard(frames, {"aa": 1, "a": 1}).decode(SWIPE)[0].word == "aa"
-
-
 def test_k_bounds_the_list_and_literal_reads_letters():
-    board = keyboard([[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2]], {"ab": 1, "a": 1, "ac": 1})
+    board = scripted_keyboard({"ab": 1, "a": 1, "ac": 1})
     assert len(board.decode(SWIPE, k=2)) == 2
     assert board.decode(SWIPE, k=0) == []
     assert board.literal(board.read([SWIPE]).log_probs) == ["ab"]
-
-
-def test_points_in_any_form():
-    board = keyboard([[0.6, 0.2, 0.1, 0.1]], {"a": 1, "b": 1})
-    triples = list(zip(SWIPE.x, SWIPE.y, SWIPE.t, strict=True))
-    answers = [board.decode(points)[0].word for points in (SWIPE, triples, np.array(triples), iter(triples))]
-    assert answers == ["a"] * 4
-    with pytest.raises(GestureError, match="time runs backwards"):
-        board.decode([(0, 0, 5), (0, 0, 1)])
-
-
-def test_batch_equals_one_by_one(tiny_weights):
-    board = glissando.load("qwerty", lexicon={"hello": 5, "help": 4, "world": 3, "held": 2}, weights=tiny_weights)
-    rng = np.random.default_rng(0)
-    swipes = [Gesture(rng.random(9), rng.random(9), np.arange(9) * 40) for _ in range(70)]
-    together = board.decode_batch(swipes, k=3)
-    for swipe, candidates in zip(swipes, together, strict=True):
-        assert [one.word for one in candidates] == [one.word for one in board.decode(swipe, k=3)]
-
-
-def test_one_encoder_serves_any_layout(tiny_weights):
-    mine = glissando.Layout.from_rows("mine", ["qwfpgjluy", "arstdhneio", "zxcvbkm"])
-    board = glissando.load(mine, lexicon={"stone": 5, "tone": 4}, weights=tiny_weights)
-    assert {one.word for one in board.decode(SWIPE, k=5)} <= {"stone", "tone"}
-    assert board.method == "encoder"
 
 
 def plainly_ranked(board, hypotheses, distances):
@@ -133,7 +81,7 @@ def test_ranking_is_scoring_and_sorting(seed):
     words = {"".join(rng.choice(list("abc'A"), rng.integers(1, 7))): int(rng.integers(0, 90)) for _ in range(150)}
     words = {word: byte for word, byte in words.items() if word.strip("'")}
     scoring = Scoring(0.3, 0.05, 0.7, 0.2, 1.0, 40.0, 1.5, 4.0, 0.8)
-    board = keyboard([[0.25] * 4], words, scoring=scoring)
+    board = scripted_keyboard(words, [[0.25] * 4], scoring=scoring)
     ends = np.flatnonzero(np.diff(board.trie.endings))
     nodes = rng.permutation(np.append(rng.choice(ends, 20), [-1, -1])).astype(np.int32)
     hypotheses = Hypotheses(nodes, rng.integers(-9, 0, nodes.shape).astype(np.float32))

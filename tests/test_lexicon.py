@@ -107,15 +107,6 @@ def test_unknown_sources_and_bad_counts():
         Lexicon("x", "", ("a", "b"), np.array([1], np.uint8))
 
 
-def test_an_unwritable_cache_is_no_error(tmp_path, monkeypatch):
-    blocker = tmp_path / "file"
-    blocker.write_text("")
-    monkeypatch.setenv("GLISSANDO_CACHE", str(blocker / "below"))
-    path = tmp_path / "words.txt"
-    path.write_text("house 3\n")
-    assert Lexicon.from_file(path).words == ("house",)
-
-
 def test_a_cached_language_is_read_without_wordfreq(monkeypatch):
     first = Lexicon.from_language("ms")
     monkeypatch.setitem(sys.modules, "wordfreq", None)  # importing it would fail

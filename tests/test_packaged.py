@@ -1,11 +1,26 @@
 """The weights that come with the package read swipes, with the defaults a user gets."""
 
+import numpy as np
 import pytest
+import wordfreq
 
+import glissando
 from glissando.evaluation.evaluate import EvaluationOptions, evaluate
+from glissando.synth import swipe
 from glissando.weights import load_weights, packaged_weights
 
 pytestmark = pytest.mark.skipif("encoder" not in packaged_weights(), reason="no weights are packaged")
+
+
+@pytest.mark.parametrize(("name", "language"), [("qwerty", "en"), ("clearflow", "en"), ("jcuken", "ru")])
+def test_common_words_are_read(name, language):
+    """Swipes with a human's noise; the encoder was trained on qwerty alone."""
+    keyboard, rng = glissando.load(name, language), np.random.default_rng(0)
+    letters = set(keyboard.layout.letters)
+    words = [word for word in wordfreq.top_n_list(language, 600) if len(word) > 2 and set(word) <= letters][:100]
+    candidates = keyboard.decode_batch([swipe(word, keyboard.layout, rng) for word in words], k=1)
+    assert len(words) == 100
+    assert np.mean([best.letters == word for word, (best,) in zip(words, candidates, strict=True)]) >= 0.9
 
 
 @pytest.mark.data

@@ -62,11 +62,6 @@ def test_round_trip_through_a_file(tmp_path):
     assert load_scoring({"length_exponent": 0.3, "temperature": 2.0}) == scoring
 
 
-def test_files_from_before_the_look_ahead_prune_as_they_did():
-    scoring = load_scoring({"pruning_exponent": 0.42, "pruning_bonus": 1.04})
-    assert (scoring.pruning_frequency, scoring.pruning_floor) == (0.0, 0.0)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -23,25 +23,13 @@ def swipe(layout: Layout, letters: str, key: int = 0, shift: tuple[float, float]
     return Gesture(x, y, 20 * np.arange(len(where)))
 
 
-def lexicon(counts: dict[str, float]) -> Lexicon:
-    return Lexicon.from_counts(counts)
-
-
 def words(decoder: Shark2, gesture: Gesture, k: int = 5) -> list[str]:
     return [candidate.word for candidate in decoder.decode(gesture, k)]
 
 
-@pytest.mark.parametrize("word", WORDS)
-def test_the_template_of_a_word_is_that_word(word):
-    decoder = Shark2(GRID, lexicon(WORDS))
-    best, *_ = decoder.decode(swipe(GRID, word))
-    assert (best.word, best.letters) == (word, word)
-    assert best.probability > 0.9
-
-
 def test_a_candidate_tells_its_likelihood_its_score_and_its_share():
     wide = Shark2Constants(start_radius=100, end_radius=100, frequency_weight=0.02, frequency_floor=0)
-    decoder = Shark2(GRID, lexicon({"bad": 1.0, "cad": 100.0, "fed": 10.0}), wide)
+    decoder = Shark2(GRID, Lexicon.from_counts({"bad": 1.0, "cad": 100.0, "fed": 10.0}), wide)
     ranked = decoder.decode(swipe(GRID, "bad"))
     assert len(ranked) == 3
     assert sum(candidate.probability for candidate in ranked) == pytest.approx(1)
@@ -53,52 +41,47 @@ def test_a_candidate_tells_its_likelihood_its_score_and_its_share():
 
 
 def test_a_batch_is_every_swipe_in_turn():
-    decoder = Shark2(GRID, lexicon(WORDS))
+    decoder = Shark2(GRID, Lexicon.from_counts(WORDS))
     gestures = [swipe(GRID, word) for word in ("mop", "bad", "ache", "mop")]
     assert decoder.decode_batch(gestures, k=2) == [decoder.decode(gesture, k=2) for gesture in gestures]
     assert decoder.decode_batch([]) == []
 
 
 def test_words_of_the_same_letters_come_most_frequent_first():
-    decoder = Shark2(GRID, lexicon({"able": 2.0, "Able": 5.0, "a-b-l-e": 1.0, "aloe": 5.0, "a": 1e6}))
+    decoder = Shark2(GRID, Lexicon.from_counts({"able": 2.0, "Able": 5.0, "a-b-l-e": 1.0, "aloe": 5.0, "a": 1e6}))
     ranked = decoder.decode(swipe(GRID, "able"))
     assert [candidate.word for candidate in ranked[:3]] == ["Able", "able", "a-b-l-e"]
     assert {candidate.letters for candidate in ranked[:3]} == {"able"}
 
 
-def test_a_doubled_letter_swipes_as_one_and_frequency_decides():
-    for doubled, single in ((9.0, 1.0), (1.0, 9.0)):
-        decoder = Shark2(GRID, lexicon({"fee": doubled, "fe": single, "mop": 1.0}))
-        assert words(decoder, swipe(GRID, "fe"))[0] == ("fee" if doubled > single else "fe")
-
-
-def test_frequency_decides_between_words_swiped_alike():
-    for first, second in ((9.0, 1.0), (1.0, 9.0)):  # b lies on the way from a to c
-        decoder = Shark2(GRID, lexicon({"abc": first, "ac": second}), Shark2Constants(haste=0))
-        assert words(decoder, swipe(GRID, "ac"))[0] == ("abc" if first > second else "ac")
+@pytest.mark.parametrize(("long", "short"), [("abc", "ac"), ("fee", "fe")])  # b lies on the way from a to c
+def test_frequency_decides_between_words_swiped_alike(long, short):
+    for rare, frequent in ((long, short), (short, long)):
+        decoder = Shark2(GRID, Lexicon.from_counts({rare: 1.0, frequent: 9.0}), Shark2Constants(haste=0))
+        assert words(decoder, swipe(GRID, short))[0] == frequent
 
 
 def test_templates_that_end_elsewhere_are_pruned():
-    decoder = Shark2(GRID, lexicon({"bad": 1.0, "bar": 1e6, "mad": 1e6}))
+    decoder = Shark2(GRID, Lexicon.from_counts({"bad": 1.0, "bar": 1e6, "mad": 1e6}))
     assert words(decoder, swipe(GRID, "bad")) == ["bad"]
 
 
 def test_where_no_template_is_near_the_nearest_are_taken():
-    decoder = Shark2(GRID, lexicon({"ab": 1.0}))
+    decoder = Shark2(GRID, Lexicon.from_counts({"ab": 1.0}))
     assert words(decoder, swipe(GRID, "qr")) == ["ab"]
     assert words(decoder, Gesture([1e300, -1e300], [0, 0], [0, 1])) == ["ab"]
 
 
 def test_of_equal_shapes_the_location_decides():
     wide = Shark2Constants(start_radius=100, end_radius=100)
-    decoder = Shark2(GRID, lexicon({"bhd": 1.0, "cie": 1.0, "hnj": 1.0}), wide)  # one shape in three places
+    decoder = Shark2(GRID, Lexicon.from_counts({"bhd": 1.0, "cie": 1.0, "hnj": 1.0}), wide)  # one shape in three places
     for word in ("bhd", "cie", "hnj"):
         assert words(decoder, swipe(GRID, word, shift=(0.03, 0.05)))[0] == word
 
 
 def test_every_key_of_a_letter_types_it():
     layout = Layout.from_rows("two b", ["abcdef", "ghijkl", "mnopbr"])
-    decoder = Shark2(layout, lexicon({"bad": 1.0, "rad": 1.0, "lab": 1.0, "lap": 1.0}))
+    decoder = Shark2(layout, Lexicon.from_counts({"bad": 1.0, "rad": 1.0, "lab": 1.0, "lap": 1.0}))
     assert len(layout.keys_of["b"]) == 2
     for word in ("bad", "lab"):
         assert words(decoder, swipe(layout, word, key=0))[0] == word
@@ -106,7 +89,7 @@ def test_every_key_of_a_letter_types_it():
 
 
 def test_a_tap_is_a_word_of_one_letter():
-    decoder = Shark2(GRID, lexicon({"a": 1.0, "h": 1.0, "ab": 1.0, "hi": 1.0}))
+    decoder = Shark2(GRID, Lexicon.from_counts({"a": 1.0, "h": 1.0, "ab": 1.0, "hi": 1.0}))
     for letter in "ah":
         x, y = GRID.centres[GRID.keys_of[letter][0]]
         assert decoder.decode([(x, y, 0)])[0].word == letter
@@ -114,7 +97,7 @@ def test_a_tap_is_a_word_of_one_letter():
 
 
 def test_only_the_rhythm_counts_not_the_tempo():
-    decoder = Shark2(GRID, lexicon(WORDS))
+    decoder = Shark2(GRID, Lexicon.from_counts(WORDS))
     gesture = swipe(GRID, "ache")
     slow = Gesture(gesture.x, gesture.y, 5 * gesture.t + 100)
     np.testing.assert_allclose(decoder.decode(slow)[0].score, decoder.decode(gesture)[0].score, rtol=1e-5)
@@ -122,13 +105,15 @@ def test_only_the_rhythm_counts_not_the_tempo():
 
 def test_a_layout_may_be_stretched():
     flat = Layout.from_rows("flat", ["abcdef", "ghijkl", "mnopqr"], aspect=0.2)
-    scores = [Shark2(layout, lexicon(WORDS)).decode(swipe(layout, "bad"))[0].score for layout in (GRID, flat)]
+    scores = [
+        Shark2(layout, Lexicon.from_counts(WORDS)).decode(swipe(layout, "bad"))[0].score for layout in (GRID, flat)
+    ]
     assert scores[0] == pytest.approx(scores[1])
 
 
 def test_a_lexicon_the_layout_cannot_type_is_refused():
     with pytest.raises(LexiconError, match="'grid' can type; its letters are abcdefghijklmnopqr"):
-        Shark2(GRID, lexicon({"zz": 1.0, "сон": 1.0}))
+        Shark2(GRID, Lexicon.from_counts({"zz": 1.0, "сон": 1.0}))
 
 
 @pytest.mark.parametrize(
@@ -142,27 +127,14 @@ def test_constants_are_checked(bad):
 
 def test_real_swipes_are_read(data):
     with gzip.open(data / "swipes" / "how_we_swipe_val.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [row for row in map(json.loads, lines) if row["key_dist_max"] <= 2][::9][:400]
+        rows = [row for row in map(json.loads, lines) if row["key_dist_max"] <= 2][::18][:200]
     layout = load_layout("qwerty")
     english = Lexicon.from_file(data / "wordlists" / "en_wordlist.combined.gz")
     decoder = Shark2(layout, english.with_words(row["word"] for row in rows))
     ranked = decoder.decode_batch([Gesture(row["x"], row["y"], row["t"]) for row in rows], k=3)
     targets = ["".join(typed_letters(row["word"], frozenset(layout.letters))) for row in rows]
-    assert len(rows) == 400
+    assert len(rows) == 200
     assert np.mean([found[0].letters == target for found, target in zip(ranked, targets, strict=True)]) > 0.83
-
-
-def test_a_match_gives_the_terms_of_the_score():
-    constants = Shark2Constants(frequency_weight=0.02, frequency_floor=0)
-    decoder = Shark2(GRID, lexicon({"bad": 1.0, "cad": 100.0, "fed": 10.0}), constants)
-    found = decoder.match(swipe(GRID, "bad"))
-    prior = 0.02 * decoder.frequencies[found.templates]
-    scores = found.likelihoods - constants.location_weight * found.locations + prior
-    terms = {decoder.spellings[template]: score for template, score in zip(found.templates, scores, strict=True)}
-    ranked = {candidate.letters: candidate.score for candidate in decoder.decode(swipe(GRID, "bad"))}
-    assert terms == pytest.approx(ranked, rel=1e-5)
-    byte_of = dict(zip(decoder.lexicon.words, decoder.lexicon.frequencies.tolist(), strict=True))
-    assert decoder.frequencies.tolist() == [byte_of[typed] for typed in decoder.spellings]
 
 
 def test_constants_come_from_a_file_that_tuning_wrote(tmp_path):
@@ -190,11 +162,9 @@ def test_files_of_other_constants_are_refused(tmp_path, text, message):
         load_shark2(file)
 
 
-def test_the_encoder_and_shark2_do_not_take_each_others_constants(tmp_path):
-    file = tmp_path / "mine.json"
-    file.write_text(json.dumps({"shark2": {"location_weight": 7.5}}))
+def test_the_encoder_and_shark2_do_not_take_each_others_constants():
     with pytest.raises(ScoringError, match="holds shark2 constants"):
-        load_scoring(file)
+        load_scoring({"shark2": {"location_weight": 7.5}})
     with pytest.raises(ScoringError, match="holds constants of the encoder"):
         load_shark2(Scoring())
     with pytest.raises(ScoringError, match=r"no SHARK2 constants 'en'; SHARK2 takes auto or a .json file"):

@@ -7,7 +7,6 @@ from glissando.templates import (
     MatchWeights,
     Templates,
     cost_tables,
-    letter_distances,
     match_locations,
     match_shapes,
     near_pairs,
@@ -22,19 +21,6 @@ COSTS = WalkCosts(tunnel=0.5, stray=2.0, turn=1.0, haste=0.5)
 
 def f32(values) -> np.ndarray:
     return np.array(values, dtype=np.float32)
-
-
-def test_a_letter_is_as_near_as_its_nearest_key():
-    keys, key_starts = f32([(0, 0), (3, 4), (0, 1)]), np.array([0, 2, 3])
-    np.testing.assert_allclose(letter_distances(f32([3, 3]), keys, key_starts), [1, np.hypot(3, 2)])
-
-
-def test_a_stretch_between_letters_with_several_keys_takes_the_cheapest_pair():
-    path = f32([(0, 0, 0), (1, 0, 10), (2, 0, 20)])
-    keys, key_starts = f32([(0, 9), (0, 0), (2, 0)]), np.array([0, 2, 3])  # letter 0 far above and at the start
-    _, strays = cost_tables(path, keys, key_starts, COSTS)
-    np.testing.assert_allclose(strays[0, 1], 0, atol=1e-6)
-    np.testing.assert_allclose(strays[1, 0, :2], 2, atol=1e-6)  # backwards, nearer than to the far key
 
 
 def test_pruning_keeps_the_pairs_near_both_ends():

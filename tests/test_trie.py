@@ -25,12 +25,6 @@ def test_three_words_by_hand():
     assert words_at(trie, lexicon, "") == []
 
 
-def test_words_typed_alike_share_a_node_most_frequent_first():
-    lexicon = Lexicon.from_counts({"its": 5, "it's": 50, "it": 9})
-    trie = build_trie(lexicon, ("i", "t", "s"))
-    assert words_at(trie, lexicon, "its") == ["it's", "its"]
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.sets(st.text("abcé'", min_size=1, max_size=6), min_size=1, max_size=30))
 def test_every_typeable_word_is_found_and_no_other(words):
@@ -46,15 +40,6 @@ def test_every_typeable_word_is_found_and_no_other(words):
         assert not spelling or word in words_at(trie, lexicon, spelling)
     assert len(trie.words) == sum(1 for spelling in typed if spelling)
     assert len(trie) == 1 + len({spelling[:i] for spelling in typed for i in range(1, len(spelling) + 1)})
-
-
-def test_a_damaged_cache_is_built_anew(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
-    lexicon = Lexicon.from_counts({"ab": 3, "a": 2})
-    build_trie(lexicon, ("a", "b"))
-    (file,) = tmp_path.glob("trie-*.npz")
-    file.write_bytes(file.read_bytes()[:100])
-    assert build_trie(lexicon, ("a", "b")).find("ab") > 0
 
 
 def test_letters_must_be_distinct():
@@ -77,16 +62,6 @@ def test_edges_say_what_the_arrays_say():
     np.testing.assert_array_equal((trie.edges[:-1] >> 8) & 1, np.diff(trie.endings) > 0)
 
 
-def test_the_best_byte_below_by_hand():
-    lexicon = Lexicon("test", "", ("ab", "a", "abc", "b", "A"), np.array([30, 20, 90, 5, 25], np.uint8))
-    trie = build_trie(lexicon, ("a", "b", "c"))
-    assert {typed: trie.best[trie.find(typed)] for typed in ("", "a", "ab", "abc", "b")} == {
-        "": 90, "a": 90, "ab": 90, "abc": 90, "b": 5,
-    }  # fmt: skip
-    rarer = build_trie(replace(lexicon, frequencies=np.array([30, 20, 4, 5, 25], np.uint8)), ("a", "b", "c"))
-    assert [rarer.best[rarer.find(typed)] for typed in ("", "a", "ab", "abc")] == [30, 30, 30, 4]
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.text("abcé", min_size=1, max_size=6), st.integers(0, 255), min_size=1, max_size=30))
 def test_the_best_byte_is_the_highest_of_all_words_below(bytes_of):
@@ -97,12 +72,6 @@ def test_the_best_byte_is_the_highest_of_all_words_below(bytes_of):
         below = [byte for byte, spelling in zip(bytes_of.values(), typed, strict=True) if spelling.startswith(prefix)]
         assert trie.best[trie.find(prefix)] == max(below)
     assert (trie.best[1:] <= trie.best[trie.parents[1:]]).all()
-
-
-def test_an_added_word_has_its_byte_in_the_trie():
-    lexicon = Lexicon.from_counts({"ab": 3, "a": 2}).with_words(["bb"], 17)
-    trie = build_trie(lexicon, ("a", "b"))
-    assert trie.best[trie.find("bb")] == 17
 
 
 def test_arrays_of_other_kinds_are_refused_before_compiled_code_reads_them():

@@ -92,6 +92,10 @@ def test_a_whole_file_is_fetched_once_and_shows_its_progress(server: StandIn, tm
     assert list(path.parent.iterdir()) == [path]
     download(_remote(server), tmp_path)
     assert server.requests == [None]
+    (tmp_path / "hello").write_bytes(b"hello\n")
+    assert file_digest(tmp_path / "hello", git=True) == "ce013625030ba8dba906f756967f9e9ca394464a"  # what git says
+    blob = file_digest(path, git=True)
+    assert download(_remote(server, sha256=None, git_sha1=blob, size=None), tmp_path / "a").read_bytes() == BODY
 
 
 @pytest.mark.parametrize("ranges", [True, False])
@@ -139,14 +143,6 @@ def test_a_wrong_checksum_leaves_nothing_and_touches_nothing(server: StandIn, tm
             download(_remote(server, **checksum), tmp_path)
     assert old.read_bytes() == b"old"
     assert list(old.parent.iterdir()) == [old]
-
-
-def test_git_names_and_unknown_sizes(server: StandIn, tmp_path: Path) -> None:
-    # What `git hash-object` says of a file that holds "hello\n".
-    (tmp_path / "hello").write_bytes(b"hello\n")
-    assert file_digest(tmp_path / "hello", git=True) == "ce013625030ba8dba906f756967f9e9ca394464a"
-    blob = hashlib.sha1(b"blob %d\0" % len(BODY) + BODY).hexdigest()
-    assert download(_remote(server, sha256=None, git_sha1=blob, size=None), tmp_path / "a").read_bytes() == BODY
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../up", "a/../../up", "", "a\\..\\b"])

@@ -12,13 +12,11 @@ import pytest
 from glissando.corpus.filters import (
     KeyDistance,
     Validity,
-    in_sentence,
     invalid_reason,
     keep_valid,
     key_distance,
     match_in_order,
     measured,
-    typeable,
     with_distances,
 )
 from glissando.corpus.layouts import LayoutShelf
@@ -48,21 +46,15 @@ def _swipe(**change: object) -> Swipe:
         (_swipe(gesture=Gesture([0.1, 0.2, 0.3, 0.4, 0.5], [0.1] * 5, [0, 1, 2, 3, 39])), "implausible duration"),
         (_swipe(gesture=Gesture([0.1, 0.2, 0.3, 0.4, 0.5], [0.1] * 5, [0, 1, 2, 3, 10_001])), "implausible duration"),
         (_swipe(word="abc"), "not typeable"),
+        (_swipe(word="--"), "not typeable"),
         (_swipe(word="a"), "too few letters"),
         (_swipe(word="A-b", sentence="an a-b road"), None),
+        (_swipe(word="ab", sentence="to_a'b_it"), None),
         (_swipe(sentence="abc"), "word not in its sentence"),
     ],
 )
 def test_every_filter_by_hand(swipe: Swipe, reason: str | None) -> None:
     assert invalid_reason(swipe, Validity(), LETTERS) == reason
-
-
-def test_typeable_and_in_sentence() -> None:
-    assert typeable("Ba'ab", LETTERS)
-    assert not typeable("ab1", LETTERS)
-    assert not typeable("--", LETTERS)
-    assert in_sentence("dont", "I_don't_know")
-    assert not in_sentence("now", "I don't know")
 
 
 def _distance(word: str, gesture: Gesture, layout: Layout = TWO, aspect: float | None = None) -> KeyDistance:
@@ -103,12 +95,6 @@ def test_the_match_is_the_best_of_all() -> None:
         for _ in range(10):
             costs = rng.integers(0, 6, (rows, columns)).astype(float)  # integers make ties
             assert match_in_order(costs).sum() == _match_by_enumeration(costs)
-
-
-def test_measured_keeps_the_rest() -> None:
-    swipe = measured(_swipe(session="p1", key_distance=9.0), TWO)
-    assert (swipe.key_distance, swipe.key_distance_mean, swipe.session) == (0.0, 0.0, "p1")
-    assert measured(_swipe(word="xyz", key_distance=1.0), TWO).key_distance is None
 
 
 def test_filters_count_what_they_drop(tmp_path: Path) -> None:

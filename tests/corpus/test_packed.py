@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glissando.corpus.pack import pack
-from glissando.corpus.packed import PackedCorpus, is_pack, save_npz
+from glissando.corpus.packed import PackedCorpus, save_npz
 from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
 from glissando.gesture import Gesture
@@ -85,10 +85,3 @@ def test_damaged_npz(folder: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "c.npy", np.zeros(3))
     with pytest.raises(CorpusError, match=r"neither a directory nor an \.npz"):
         PackedCorpus.open(tmp_path / "c.npy")
-
-
-def test_only_a_pack_is_a_pack(folder: Path, tmp_path: Path) -> None:
-    assert is_pack(folder)
-    assert not is_pack(tmp_path)
-    (tmp_path / "meta.json").write_text("[1]")
-    assert not is_pack(tmp_path)

@@ -14,16 +14,6 @@ def _swipe(session: str | None, word: str = "ab") -> Swipe:
     return Swipe(word, Gesture([0.0], [0.0], [0]), "qwerty", session)
 
 
-def test_no_session_is_in_two_splits() -> None:
-    swipes = [_swipe(f"p{n % 50}", f"w{n}") for n in range(500)]
-    places: dict[str | None, set[str]] = {}
-    split = list(split_sessions(swipes, SHARES))
-    for name, swipe in split:
-        places.setdefault(swipe.session, set()).add(name)
-    assert [swipe.word for _, swipe in split] == [swipe.word for swipe in swipes]
-    assert all(len(names) == 1 for names in places.values())
-
-
 def test_shares_hold_and_seeds_differ() -> None:
     names = [split_of(f"p{n}", SHARES) for n in range(20_000)]
     for name, share in SHARES.items():

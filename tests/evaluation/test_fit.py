@@ -103,8 +103,7 @@ def test_swipes_that_contradict_their_labels_are_refused(beams_of):
 
 def test_the_spaces_name_constants_that_exist_and_hold_the_defaults():
     for space, constants in ((PRUNING_SPACE, Scoring()), (SCORING_SPACE, Scoring()), (SHARK2_SPACE, Shark2Constants())):
-        for name, end in space.items():
-            assert getattr(constants, name) in end
+        assert all(getattr(constants, name) in end for name, end in space.items())
     assert {*SCORING_SPACE, *FURTHER_SPACE} == set(CONSTANTS) <= {field.name for field in fields(Scoring)}
     assert list(choose_constants(["length_bonus", "shape_weight"])) == ["length_bonus", "shape_weight"]
     with pytest.raises(ScoringError, match=r"no scoring constant 'gamma' to tune; there are length_exponent, .*shape"):

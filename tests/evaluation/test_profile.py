@@ -11,22 +11,12 @@ from glissando.lexicon import Lexicon
 from glissando.synth import swipe
 
 WORDS = {"hello": 9, "world": 5, "water": 2}
+GESTURES = [swipe(word, load_layout("qwerty")) for word in WORDS]
 
 
-@pytest.fixture
-def board():
-    return glissando.load("qwerty", lexicon=WORDS, method="encoder", width=20)
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def corrected():
     return glissando.load("qwerty", lexicon=WORDS, method="decoder")
-
-
-@pytest.fixture
-def gestures():
-    layout = load_layout("qwerty")
-    return [swipe(word, layout) for word in WORDS]
 
 
 def test_the_most_frequent_words_in_the_order_they_stood():
@@ -37,18 +27,19 @@ def test_the_most_frequent_words_in_the_order_they_stood():
     assert list(most_frequent(lexicon, 9).words) == list(lexicon.words)
 
 
-def test_a_race_with_and_without_a_decoder(board, corrected, gestures):
-    latency = race({"plain": board, "with": corrected}, gestures, warm_up=2, runs=12)
+def test_a_race_with_and_without_a_decoder(corrected):
+    boards = {"plain": corrected.replace(decoder=None), "with": corrected}
+    latency = race(boards, GESTURES, warm_up=2, runs=12)
     assert list(latency) == ["plain", "with"]
     assert latency["plain"].decoder is latency["plain"].corrected is None
     for name in ("encoder", "decoder", "corrected", "corrected_decode"):
         assert 0 < getattr(latency["with"], name).p50 <= getattr(latency["with"], name).p95
 
 
-def test_a_sweep_has_every_width_the_whole_lexicon_last_and_the_same_networks(corrected, gestures, monkeypatch):
+def test_a_sweep_has_every_width_the_whole_lexicon_last_and_the_same_networks(corrected, monkeypatch):
     methods, decode = set(), glissando.Keyboard.decode
     monkeypatch.setattr(glissando.Keyboard, "decode", lambda self, *a: (methods.add(self.method), decode(self, *a))[1])
-    by_width, by_words = sweep(corrected, gestures, widths=(5, 50), sizes=(1, 2, 1000), warm_up=1, runs=4)
+    by_width, by_words = sweep(corrected, GESTURES, widths=(5, 50), sizes=(1, 2, 1000), warm_up=1, runs=4)
     assert list(by_width) == [5, 50]
     assert list(by_words) == [1, 3]
     assert methods == {"decoder"}
