@@ -15,8 +15,8 @@ demo: $(VENV)/base  ## install what decoding and the web page need (no torch), d
 
 setup: $(VENV)/dev  ## install everything that tests and training need
 
-test: $(VENV)/dev  ## run the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/dev  ## run the tests on all cores
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/dev  ## ruff, mypy and the contract between the modules
 	$(BIN)/ruff check .

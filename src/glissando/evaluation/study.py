@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ STARTUP = 50  # random trials before the estimator begins
 
 STORAGES = "sqlite:///FILE, journal:///FILE or postgresql://USER@HOST/DATABASE (four slashes for an absolute path)"
 SQLITE_WAIT = 60  # seconds for another worker's write
-RETRY = 1.0  # seconds for another worker to create the tables
+ATTEMPTS, RETRY = 5, 0.5  # to open a database, and seconds between: another worker may be creating the tables
 
 Progress = Callable[[int, int], None]
 Objective = Callable[[dict[str, float]], float]
@@ -285,11 +285,11 @@ def _open_database(url: str, connect: dict[str, Any]) -> Any:
     from sqlalchemy.exc import SQLAlchemyError
 
     storage, options = load_optuna().storages.RDBStorage, {"connect_args": connect, "pool_pre_ping": True}
-    try:
-        return storage(url, engine_kwargs=options)
-    except SQLAlchemyError:
+    for _ in range(ATTEMPTS - 1):
+        with suppress(SQLAlchemyError):
+            return storage(url, engine_kwargs=options)
         time.sleep(RETRY)
-        return storage(url, engine_kwargs=options)
+    return storage(url, engine_kwargs=options)
 
 
 @contextmanager
