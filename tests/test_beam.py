@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import prefix_beam, spelled_log_probs
 
-from glissando.beam import Pruning, greedy, search
+from glissando.beam import Pruning, _make_beam, _prune, greedy, search
 from glissando.lexicon import Lexicon
 from glissando.trie import build_trie
 
@@ -145,3 +145,15 @@ def test_greedy_merges_repeats_and_drops_blanks():
     log_probs = np.log(np.full((1, 8, 4), 0.01))
     np.put_along_axis(log_probs, best[..., None], 0.0, axis=-1)
     assert greedy(log_probs)[0].tolist() == [0, 0, 1]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([-2e30, -5.0, 0.0, 0.5, 7.0]) | st.floats(-9, 9, width=32), min_size=2), st.data())
+def test_pruning_keeps_the_highest_ranks_and_of_equal_ones_the_first(values, data):
+    width = data.draw(st.integers(1, len(values) - 1))
+    beam = _make_beam(len(values), 1)
+    beam.rank[:] = values
+    beam.node[:] = np.arange(len(values))
+    highest = np.sort(np.argsort(-np.array(values, dtype=np.float32), kind="stable")[:width])
+    assert _prune(width, len(values), beam) == width
+    assert beam.node[:width].tolist() == highest.tolist()

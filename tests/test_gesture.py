@@ -151,3 +151,8 @@ def test_real_swipes_are_resampled_by_the_rule(data):
         rows = [json.loads(line) for line in itertools.islice(lines, 300)]
     batch = [Gesture(row["x"], row["y"], row["t"]) for row in rows]
     np.testing.assert_allclose(resample_batch(batch), [twin(gesture) for gesture in batch], rtol=0, atol=6e-8)
+
+
+def test_a_million_points_are_only_points():
+    x = np.linspace(0, 1, 1_000_000)
+    np.testing.assert_allclose(Gesture(x, x, np.arange(1_000_000)).path()[0], np.linspace(0, 1, 64), atol=1e-6)
