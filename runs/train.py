@@ -3,6 +3,7 @@
     python runs/train.py encoder --pack train.npz --val val.npz --out build/run --set batch=2048 --set epochs=60
     torchrun --nproc-per-node 8 runs/train.py encoder --pack train.npz --val val.npz --out build/eight
     python runs/train.py embedder|negatives|decoder ...           # options as in docs/decoder.md
+    python runs/train.py matcher --pack finalists.npz ...         # options as in docs/matcher.md
 
 Prints every line of metrics.jsonl.
 """
@@ -18,6 +19,8 @@ from glissando.train.decoder.mining import mine_negatives
 from glissando.train.decoder.trainer import train_decoder
 from glissando.train.encoder.config import EncoderTraining
 from glissando.train.encoder.trainer import train_encoder
+from glissando.train.matcher.config import MatcherTraining
+from glissando.train.matcher.trainer import train_matcher
 from glissando.train.run import Job, print_line
 
 # What is made: its settings, the function, and the files it needs besides the corpora.
@@ -26,6 +29,7 @@ TRAININGS = {
     "embedder": (EmbedderTraining, train_embedder, ("lexicon",)),
     "negatives": (MiningConfig, mine_negatives, ("lexicon", "embedder")),
     "decoder": (DecoderTraining, train_decoder, ("encoder", "negatives")),
+    "matcher": (MatcherTraining, train_matcher, ()),
 }
 
 

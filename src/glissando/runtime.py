@@ -1,4 +1,4 @@
-"""Run the exported networks: a path and key centres in, emissions out. It knows no words."""
+"""Run the exported networks: a path and key centres in, emissions or scores out. It knows no words."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from glissando.weights import Weights
 INPUTS = {"features": (2, 64), "layout_keys": (64, 2), "layout_mask": (64,)}
 OUTPUTS = ("log_emissions", "coefficients", "gate")
 CORRECTED = ("log_probs",)
+MATCHER_INPUTS = ("path", "keys", "mask")
+MATCHED = ("scores",)
+LONGEST = 20  # letters of a finalist that a matcher compares; it was trained on words of up to 16
 
 # How far a key may lie from where the decoder knows it, as a fraction of the letter area along either side.
 SAME_KEY = 0.1
@@ -109,6 +112,36 @@ class DecoderRuntime:
         if columns is not None:
             corrected = corrected.take(columns.argsort(), axis=-1)
         return Emissions(corrected, emissions.coefficients, emissions.gate)
+
+
+class MatcherRuntime:
+    """The matcher in onnxruntime: how well a swipe matches the keys of each finalist; any layout."""
+
+    def __init__(self, weights: Weights, *, threads: int = 1) -> None:
+        self.weights = weights
+        self.session = _session(weights, threads)
+        names = tuple(entry.name for entry in self.session.get_inputs())
+        found = tuple(entry.name for entry in self.session.get_outputs())
+        if (names, found) != (MATCHER_INPUTS, MATCHED):
+            raise WeightsError(
+                f"weights {weights.name} take {', '.join(names)} and give {', '.join(found)}; "
+                f"a matcher takes {', '.join(MATCHER_INPUTS)} and gives {', '.join(MATCHED)}"
+            )
+
+    def run(self, path: np.ndarray, keys: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Compare the finalists of swipes.
+
+        Args:
+            path: [B, 64, 2] resampled paths, in key widths around the middle of the letter area.
+            keys: [B, N, L, 2] key centres of each finalist's letters, in the same units, L <= LONGEST.
+            mask: [B, N, L] bool, True for real letters, which come first.
+
+        Returns:
+            [B, N] float32 scores, higher is better, comparable within a swipe.
+        """
+        arrays = (path.astype(np.float32, copy=False), keys.astype(np.float32, copy=False), mask)
+        (scores,) = self.session.run(MATCHED, dict(zip(MATCHER_INPUTS, arrays, strict=True)))
+        return scores  # type: ignore[no-any-return]
 
 
 def match_keys(layout: Layout, known: Layout) -> np.ndarray:

@@ -19,6 +19,7 @@ from glissando.files import cache_directory, load_arrays, save_arrays
 from glissando.lexicon import Lexicon
 
 MAX_DEPTH = 255  # depths are stored as bytes
+NO_LETTER = 255  # in an array of labels: there is none
 MAX_NODES = 1 << 23  # of edges; a million words have half as many
 ARRAYS = {  # the arrays of a trie; compiled code relies on their types
     "children": np.int32, "labels": np.uint8, "depths": np.uint8, "parents": np.int32, "endings": np.int32,
@@ -71,6 +72,24 @@ class Trie:
         edges[:-1] |= (np.diff(self.endings) > 0).astype(np.uint32) << np.uint32(8)
         edges[:-1] |= self.labels
         return edges
+
+    def spell(self, nodes: np.ndarray, longest: int) -> np.ndarray:
+        """The letters on the way to some nodes, NO_LETTER beyond their end.
+
+        Args:
+            nodes: [...] nodes, -1 where there is none; none is deeper than ``longest``.
+            longest: L, letters of a word at the most.
+
+        Returns:
+            [..., L] uint8 labels.
+        """
+        spelled = np.full((nodes.size, longest), NO_LETTER, dtype=np.uint8)
+        rows, at = np.arange(nodes.size), nodes.ravel()
+        while len(rows := rows[at > 0]):
+            at = at[at > 0]
+            spelled[rows, self.depths[at] - 1] = self.labels[at]
+            at = self.parents[at]
+        return spelled.reshape(*nodes.shape, longest)
 
     def words_at(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All words that end at some nodes; -1 is no node.

@@ -9,7 +9,14 @@ from typing import Any
 from glissando.errors import WeightsError
 from glissando.export import executorch, onnx
 from glissando.layout import Layout
-from glissando.model.checkpoint import DECODER_FORMAT, load_decoder, load_encoder, read_format
+from glissando.model.checkpoint import (
+    DECODER_FORMAT,
+    MATCHER_FORMAT,
+    load_decoder,
+    load_encoder,
+    load_matcher,
+    read_format,
+)
 from glissando.weights import load_weights, write_card
 
 
@@ -33,7 +40,7 @@ class ExportOptions:
 
 
 def export_checkpoint(checkpoint: Path, output: Path, options: ExportOptions) -> dict[str, Any]:
-    """Write an encoder or a decoder as ``.onnx`` or ``.pte``, by the suffix of ``output``, and its card beside it.
+    """Write an encoder, decoder or matcher as ``.onnx`` or ``.pte``, by ``output``'s suffix, and its card beside it.
 
     Returns:
         The card. It names files but not their directories, so that it can be published.
@@ -44,7 +51,11 @@ def export_checkpoint(checkpoint: Path, output: Path, options: ExportOptions) ->
     form = forms[output.suffix]
     network: Any
     facts: dict[str, Any] = {}
-    if read_format(checkpoint) == DECODER_FORMAT:
+    kind = read_format(checkpoint)
+    if kind == MATCHER_FORMAT:
+        network, extra = load_matcher(checkpoint)
+        form.export_matcher(network, output, options.precision)
+    elif kind == DECODER_FORMAT:
         network, extra = load_decoder(checkpoint)
         facts["layout"] = _layout(extra, checkpoint)
         frames = options.frames

@@ -18,9 +18,10 @@ from glissando.model.decoder import Decoder, MemoryBlock
 from glissando.model.emissions import EncoderOutput
 from glissando.model.encoder import GRN_FLOOR, Adapter, Block, Encoder, frame_pairs, read_heads
 from glissando.model.features import CHANNELS
+from glissando.model.matcher import Matcher
 
 Filled = TypeVar("Filled", nn.Linear, nn.Conv1d, nn.Conv2d)
-Network = TypeVar("Network", Encoder, Decoder)
+Network = TypeVar("Network", Encoder, Decoder, Matcher)
 
 
 @contextlib.contextmanager

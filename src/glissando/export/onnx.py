@@ -1,4 +1,4 @@
-"""The encoder as one ONNX file, features, network and layout in one graph; and the decoder as another.
+"""The encoder as one ONNX file, features, network and layout in one graph; decoder and matcher as others.
 
 A file holds the same function in the form that runs fastest: what is constant at inference is folded into the weights
 before the export, and operations are spelled as onnxruntime computes them quickest.
@@ -15,7 +15,7 @@ import importlib.util
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -28,7 +28,8 @@ from glissando.files import write_whole
 from glissando.layout import MAX_KEYS
 from glissando.model.decoder import Decoder
 from glissando.model.encoder import Encoder
-from glissando.runtime import CORRECTED, INPUTS, OUTPUTS
+from glissando.model.matcher import Matcher
+from glissando.runtime import CORRECTED, INPUTS, LONGEST, MATCHED, MATCHER_INPUTS, OUTPUTS
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -84,6 +85,28 @@ def export_decoder(
         write_whole(path, reduce_precision(model, precision).SerializeToString())
 
 
+def export_matcher(matcher: Matcher, path: str | os.PathLike[str], precision: str = "fp32") -> None:
+    """Write a matcher as a single ONNX file, whole or not at all.
+
+    Inputs are ``path`` [B, 64, 2] and ``keys`` [B, N, L, 2] in key widths and ``mask`` [B, N, L] bool; the output is
+    ``scores`` [B, N]. B, N and L are free.
+
+    Args:
+        matcher: the trained matcher; it is left as it is.
+        path: the file to write.
+        precision: as for ``export_encoder``.
+    """
+    check_precision(precision, PRECISIONS, "ONNX")
+    finalists, letters = 3, LONGEST
+    example = (torch.zeros(2, matcher.config.points, 2), torch.zeros(2, finalists, letters, 2))
+    batch, count, length = (torch.export.Dim(name) for name in ("batch", "finalists", "letters"))
+    shapes = ({0: batch}, {0: batch, 1: count, 2: length}, {0: batch, 1: count, 2: length})
+    with exporting():
+        mask = torch.ones(2, finalists, letters).bool()
+        model = _export(plain_copy(matcher), (*example, mask), MATCHER_INPUTS, MATCHED, shapes)
+        write_whole(path, reduce_precision(model, precision).SerializeToString())
+
+
 def large_products(model: ModelProto) -> list[NodeProto]:
     """The products with a large constant matrix, apart from the heads."""
     sizes = {tensor.name: int(np.prod(tensor.dims)) for tensor in model.graph.initializer}
@@ -117,9 +140,13 @@ class _FrameNorm(nn.Module):
 
 
 def _export(
-    network: nn.Module, example: tuple[Tensor, ...], inputs: tuple[str, ...], outputs: tuple[str, ...]
+    network: nn.Module,
+    example: tuple[Tensor, ...],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    shapes: tuple[dict[int, Any], ...] | None = None,
 ) -> ModelProto:
-    """A folded network as an ONNX model whose first axis is free."""
+    """A network in inference form as an ONNX model; its free axes are ``shapes``, or the first of every input."""
     if importlib.util.find_spec("onnxscript") is None:
         raise MissingExtraError("exporting to ONNX needs onnx and onnxscript: pip install 'glissando[export]'")
     batch = {0: torch.export.Dim("batch")}
@@ -130,7 +157,7 @@ def _export(
         opset_version=OPSET,
         input_names=inputs,
         output_names=outputs,
-        dynamic_shapes=(batch,) * len(example),
+        dynamic_shapes=shapes or (batch,) * len(example),
         external_data=False,
         verbose=False,
     )

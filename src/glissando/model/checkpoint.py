@@ -14,17 +14,19 @@ from torch import Tensor, nn
 
 from glissando.errors import GlissandoError, WeightsError
 from glissando.files import write_whole
-from glissando.model.config import DecoderConfig, EmbedderConfig, EncoderConfig
+from glissando.model.config import DecoderConfig, EmbedderConfig, EncoderConfig, MatcherConfig
 from glissando.model.decoder import Decoder
 from glissando.model.embedder import Embedder
 from glissando.model.encoder import Encoder
+from glissando.model.matcher import Matcher
 
 FORMAT = "glissando-encoder"
 DECODER_FORMAT = "glissando-decoder"
 EMBEDDER_FORMAT = "glissando-embedder"
+MATCHER_FORMAT = "glissando-matcher"
 
 Network = TypeVar("Network", bound=nn.Module)
-Saved = Encoder | Decoder | Embedder
+Saved = Encoder | Decoder | Embedder | Matcher
 
 
 def save_encoder(path: str | Path, encoder: Encoder, extra: dict[str, Any] | None = None) -> None:
@@ -65,6 +67,16 @@ def save_embedder(path: str | Path, embedder: Embedder, extra: dict[str, Any] | 
 def load_embedder(path: str | Path) -> tuple[Embedder, dict[str, Any]]:
     """Read what ``save_embedder`` wrote, on the CPU and in evaluation mode."""
     return _load(path, EMBEDDER_FORMAT, "an embedder's", lambda data: Embedder(EmbedderConfig.from_dict(data)))
+
+
+def save_matcher(path: str | Path, matcher: Matcher, extra: dict[str, Any] | None = None) -> None:
+    """Write a matcher; see ``save_encoder``."""
+    _save(path, MATCHER_FORMAT, matcher, extra)
+
+
+def load_matcher(path: str | Path) -> tuple[Matcher, dict[str, Any]]:
+    """Read what ``save_matcher`` wrote, on the CPU and in evaluation mode."""
+    return _load(path, MATCHER_FORMAT, "a matcher's", lambda data: Matcher(MatcherConfig.from_dict(data)))
 
 
 def read_format(path: str | Path) -> str:

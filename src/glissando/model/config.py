@@ -1,4 +1,4 @@
-"""The shapes of encoders, decoders and embedders; the defaults are the report's."""
+"""The shapes of the networks; the defaults of encoder, decoder and embedder are the report's."""
 
 from __future__ import annotations
 
@@ -113,3 +113,39 @@ class EmbedderConfig(Config):
         super().__post_init__()
         if self.points % 2**self.blocks:
             raise TrainingError(f"{self.blocks} blocks cannot halve {self.points} points evenly")
+
+
+@dataclass(frozen=True)
+class MatcherConfig(Config):
+    """The shape of a matcher. About 306,000 trainable parameters by default, for any number of finalists.
+
+    Attributes:
+        points: points of a path.
+        width: channels of a token.
+        heads: of every attention.
+        waves: sines and cosines of a coordinate, each twice as fast as the one before.
+        kernel: taps of a convolution along the path.
+        dilations: one convolution for each.
+        path_blocks: blocks of attention over the path.
+        word_blocks: blocks of attention over the letters of a finalist, which look at the path.
+        penalty: whether a letter looks less at points of the path that are far from its key.
+        dropout: share of the letters' features and of the feed-forward layers that is dropped.
+    """
+
+    points: int = setting(64, COUNT)
+    width: int = setting(64, COUNT)
+    heads: int = setting(4, COUNT)
+    waves: int = setting(6, COUNT)
+    kernel: int = setting(7, COUNT)
+    dilations: tuple[int, ...] = setting((1, 2, 4), COUNT)
+    path_blocks: int = setting(2, COUNT)
+    word_blocks: int = setting(3, COUNT)
+    penalty: bool = True
+    dropout: float = setting(0.1, SHARE)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.width % self.heads or self.kernel % 2 == 0:
+            raise TrainingError(
+                f"width must be a multiple of heads and kernel odd; got width {self.width}, kernel {self.kernel}"
+            )
