@@ -39,9 +39,9 @@ STEP = 1 / 16  # of a stored byte, in nats
 MAX_WORDS = 65_535  # words are stored as two bytes
 TAIL = 256  # characters of a text that are looked at: more than two words of any language
 
-# The probability that a text is language before any of its words is seen, as log-odds, and how far words can move it.
-# Chosen on real sentences and lists of random words (docs/context.md).
-TRUST = 0.4
+# Whether a text goes on as language does, as log-odds: even before any word is seen, and how far words can move them.
+# Chosen on real sentences and lists of random words (docs/log.md).
+TRUST = 0.0
 MAX_TRUST = 3.0
 MIN_TRUST = -4.0
 

@@ -63,7 +63,7 @@ class Scoring:
     temperature: float = 1.0  # divides the scores before the softmax of Candidate.probability
     pruning_frequency: float = 0.0  # lambda_p, per unit of the byte; 0 is the report's pruning
     pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
-    context_weight: float = 1.2  # per nat that the words before add; it does nothing where they are not known
+    context_weight: float = 1.0  # per nat that the words before add; it does nothing where they are not known
 
     def __post_init__(self) -> None:
         check_numbers(self, "scoring")

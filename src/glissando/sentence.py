@@ -17,6 +17,7 @@ from glissando.scoring import Candidate, softmax
 
 WORDS = 20  # finalists of a swipe that may stand in a sequence, the best without context
 SEQUENCES = 100  # kept from word to word
+MARGIN = 10.0  # nats below the best at which a sequence is not kept: no word to come makes up for more
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def _extend(kept: Sequence[_Sequence], slot: Slot, context: Context, weight: flo
         gained[state] = logs + weight * (outlook.gains(numbers) + outlook.unseen)
     totals = np.concatenate([one.log + gained[one.state] for one in kept])
     best = np.argsort(-totals, kind="stable")[:SEQUENCES]
+    best = best[totals[best] >= totals[best[0]] - MARGIN]
     pairs = [(kept[index // len(places)], index % len(places), float(totals[index])) for index in best.tolist()]
     return [
         _Sequence(total, (*one.places, int(places[at])), advance(one.state, int(numbers[at])))
