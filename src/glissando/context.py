@@ -151,15 +151,12 @@ class Outlook:
     pair: int
     trust: float
 
-    @cached_property
+    @property
     def backoff(self) -> float:
         """ln of the ratio that all words have which were never seen here."""
-        if self.last < 0:
-            return 0.0
-        more = 0 if self.pair < 0 else int(self.context.pair_backoffs[self.pair])
-        return (int(self.context.backoffs[self.last]) + more) * STEP
+        return 0.0 if self.last < 0 else STEP * int(_stored(self.context.tables, -1, self.last, self.pair))
 
-    @cached_property
+    @property
     def unseen(self) -> float:
         """ln of what a word's probability is multiplied by if it was never seen here: T B + 1 - T."""
         return math.log(self.trust * math.exp(self.backoff) + 1 - self.trust)
@@ -168,21 +165,20 @@ class Outlook:
         """What words gain over one that was never seen here, in nats. Shape: [n] int32 numbers -> [n] float64."""
         if not self.trust:
             return np.zeros(len(words))
-        mixed: np.ndarray = np.log(self.trust * np.exp(self.log_ratios(words)) + (1 - self.trust))
-        return mixed - self.unseen
-
-    def log_ratios(self, words: np.ndarray) -> np.ndarray:
-        """ln P(w | before) / P(w); words that are not known count as never seen. Shape: [n] int32 -> [n] float64."""
-        return STEP * _stored_all(self.context.tables, words, self.last, self.pair)
+        return _gains(self.context.tables, words, self.last, self.pair, self.trust)  # type: ignore[no-any-return]
 
 
 @njit(cache=True)
-def _stored_all(tables, words, last, pair):  # type: ignore[no-untyped-def]
-    """The ratios of words in steps. Shape: [n] int32 -> [n] float64."""
-    steps = np.empty(len(words))
+def _gains(tables, words, last, pair, trust):  # type: ignore[no-untyped-def]
+    """What words gain after the last one and the pair of a row. Shape: [n] int32 -> [n] float64."""
+    gains = np.zeros(len(words))
+    never = _stored(tables, -1, last, pair)
+    unseen = math.log(trust * math.exp(STEP * never) + 1 - trust)
     for index in range(len(words)):
-        steps[index] = _stored(tables, words[index], last, pair)
-    return steps
+        steps = _stored(tables, words[index], last, pair)
+        if steps != never:
+            gains[index] = math.log(trust * math.exp(STEP * steps) + 1 - trust) - unseen
+    return gains
 
 
 @njit(cache=True)
@@ -322,7 +318,7 @@ def read_context(path: Path, name: str | None = None) -> Context:
         raise ContextError(f"cannot read context {path}: {getattr(error, 'strerror', None) or error}") from None
     try:
         return _parse(data, name or str(path))
-    except (ValueError, KeyError, TypeError, IndexError, struct.error, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, struct.error, RecursionError) as error:
         raise ContextError(f"context {path} is damaged or not a context file: {error}") from None
 
 
@@ -356,8 +352,26 @@ def _parse(data: memoryview, name: str) -> Context:
     for key, kind in ARRAYS.items():
         arrays[key] = np.frombuffer(body, dtype=kind, count=lengths[key], offset=start)
         start += -(-arrays[key].nbytes // 8) * 8
+    _check(arrays)
     words = PackedWords(arrays.pop("text").tobytes(), arrays.pop("offsets"))
     return Context(name, header, words, **arrays)
+
+
+def _check(arrays: dict[str, np.ndarray]) -> None:
+    """Refuse arrays that would lead compiled code outside of them."""
+    size, sizes = len(arrays["offsets"]) - 1, {name: len(array) for name, array in arrays.items()}
+    rows = {"offsets": "text", "starts": "nexts", "pair_starts": "pair_nexts"}
+    alike = {"backoffs": size, "starts": size + 1, "ratios": sizes["nexts"], "pair_backoffs": sizes["pairs"],
+             "pair_starts": sizes["pairs"] + 1, "pair_ratios": sizes["pair_nexts"]}  # fmt: skip
+    limits = {"nexts": size, "pair_nexts": size, "pairs": sizes["nexts"]}
+    fits = 0 < size <= MAX_WORDS and all(sizes[name] == length for name, length in alike.items())
+    for name, into in rows.items():
+        starts = arrays[name]
+        fits = fits and starts[0] == 0 and starts[-1] == sizes[into] and bool((starts[1:] >= starts[:-1]).all())
+    for name, limit in limits.items():
+        fits = fits and int(arrays[name].min(initial=0)) >= 0 and int(arrays[name].max(initial=0)) < max(limit, 1)
+    if not fits:
+        raise ValueError("its counts contradict each other")
 
 
 def _padded(data: bytes, filler: bytes = b"\0") -> bytes:
