@@ -7,10 +7,11 @@ from scripted import SWIPE, scripted_keyboard
 import glissando
 from glissando.beam import Hypotheses
 from glissando.ctc import word_log_probs
-from glissando.errors import WeightsError
+from glissando.errors import ContextError, WeightsError
 from glissando.gesture import Gesture
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon
+from glissando.ngrams import build_context
 from glissando.scoring import Scoring, score_words, softmax
 
 
@@ -179,3 +180,63 @@ def test_the_encoder_searches_and_the_decoder_weighs_the_finalists(networks):
         wanted = (1 - share) * plain.log_probs + share * judged
         np.testing.assert_allclose(weighed.log_probs[real], wanted[real], rtol=1e-5)
         np.testing.assert_array_equal(weighed.log_probs[~real], plain.log_probs[~real])
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory):
+    """A keyboard that reads "ab", and a context in which "ac" follows "b"."""
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    path.write_text("b ac b ac\na ab\n" * 3)
+    board = scripted_keyboard({"ab": 10, "ac": 10, "a": 10, "c": 10})
+    return board.replace(context=build_context([path], {}, 10_000), scoring=replace(board.scoring, context_weight=3.0))
+
+
+def test_the_words_before_have_a_say(spoken):
+    alone = spoken.decode(SWIPE)
+    assert alone[0].word == "ab"
+    after = spoken.decode(SWIPE, context="ac b")
+    assert after[0].word == "ac"
+    assert sum(one.probability for one in after) == pytest.approx(1)
+    numbers = spoken.context.number([one.word for one in after])
+    gains = spoken.context.after("ac b").gains(numbers)
+    scores = {one.word: one.score for one in alone}
+    for one, gain in zip(after, gains, strict=True):
+        assert one.score == pytest.approx(scores[one.word] + 3.0 * gain)
+
+
+def test_no_context_changes_nothing(spoken):
+    alone = spoken.decode(SWIPE)
+    assert spoken.decode(SWIPE, context="zzz") == alone  # unknown
+    assert spoken.replace(context=None).decode(SWIPE, context="b") == alone
+    assert spoken.replace(scoring=replace(spoken.scoring, context_weight=0.0)).decode(SWIPE, context="b") == alone
+    for text in ("\0", "слово", "b" * 10**6, "1 2 3", "🙂"):
+        assert [one.word for one in spoken.decode(SWIPE, context=text)]
+
+
+def test_a_batch_may_have_a_text_before_each_swipe(spoken):
+    stages = spoken.stages([SWIPE] * 3, 2, contexts=["ac b", None, "zzz"])
+    assert [ranked[0].word for ranked in stages.candidates] == ["ac", "ab", "ab"]
+    assert stages.candidates[0] == spoken.decode(SWIPE, 2, "ac b")
+    assert len(stages.finalists) == 3
+    assert spoken.stages([SWIPE], 0).finalists == []
+
+
+def test_a_sentence_is_decoded_together(spoken):
+    assert spoken.decode_sentence([SWIPE], context="ac b").words == ("ac",)
+    sentence = spoken.decode_sentence([SWIPE, SWIPE], k=2, context="ac b")
+    assert sentence.words == ("a", "ab")  # as the text has it, though the first swipe alone says ac
+    assert [len(ranked) for ranked in sentence.candidates] == [2, 2]
+    assert 0 < sentence.probability <= 1
+    assert spoken.decode_sentence([SWIPE], context=None).words == ("ab",)
+    assert spoken.decode_sentence([]).words == ()
+
+
+def test_load_finds_the_context_of_the_language(tiny_weights):
+    words = {"hello": 2, "world": 1}
+    options = {"lexicon": words, "weights": tiny_weights, "method": "encoder"}
+    assert glissando.load("qwerty", "en", **options).context.language == "en"
+    assert glissando.load("qwerty", "xx", **options).context is None
+    assert glissando.load("qwerty", "en", context=None, **options).context is None
+    assert glissando.load("qwerty", "en", context="de", **options).context.language == "de"
+    with pytest.raises(ContextError, match="no context 'nope'"):
+        glissando.load("qwerty", "en", context="nope", **options)

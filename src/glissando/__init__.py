@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from glissando.context import Context
+    from glissando.draft import Draft
     from glissando.errors import GlissandoError
     from glissando.gesture import Gesture
     from glissando.keyboard import Keyboard, load
@@ -22,13 +24,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Candidate", "Gesture", "GlissandoError", "Keyboard", "Layout", "Lexicon", "Scoring", "Shark2", "__version__",
-    "load",
+    "Candidate", "Context", "Draft", "Gesture", "GlissandoError", "Keyboard", "Layout", "Lexicon", "Scoring", "Shark2",
+    "__version__", "load",
 ]  # fmt: skip
 
 # Names are fetched when first used: training imports this package on machines without numba or onnxruntime.
 _HOMES = {
     "Candidate": "scoring",
+    "Context": "context",
+    "Draft": "draft",
     "Gesture": "gesture",
     "GlissandoError": "errors",
     "Keyboard": "keyboard",

@@ -29,6 +29,10 @@ class ScoringError(GlissandoError):
     """Scoring constants are unknown or unreadable."""
 
 
+class ContextError(GlissandoError):
+    """Counts of word sequences are unknown, unreadable or damaged."""
+
+
 class FileError(GlissandoError):
     """A file cannot be written; the message names it and the reason."""
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from glissando.beam import Hypotheses, Pruning, greedy, search
+from glissando.context import Context, load_context
 from glissando.ctc import word_log_probs
 from glissando.errors import WeightsError
 from glissando.geometry import Ruler, distances
@@ -20,6 +21,7 @@ from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
 from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime, match_keys, misfit
 from glissando.scoring import Candidate, Scoring, load_scoring, score_words, softmax
+from glissando.sentence import Sentence, Slot, best_sequence
 from glissando.threads import CORES, map_on_cores
 from glissando.trie import Trie, build_trie
 from glissando.weights import load_weights
@@ -44,6 +46,21 @@ class Readings:
 
 
 @dataclass(frozen=True, eq=False)
+class Finalists:
+    """The words that one swipe may mean, scored as if it stood alone. F surface forms, in the order of the beam.
+
+    Attributes:
+        words: [F] indices into the lexicon.
+        scores: [F] float64, without context.
+        log_probs: [F] float64 log-probability of each word's letters.
+    """
+
+    words: np.ndarray
+    scores: np.ndarray
+    log_probs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Stages:
     """Every stage of decoding B swipes.
 
@@ -51,12 +68,14 @@ class Stages:
         readings: what the networks say.
         hypotheses: the finalists of the beam, [B, W].
         distances: [B, W, 2] how well the swipe follows each finalist's keys; None where the scoring has no use for it.
+        finalists: for each swipe the words of its hypotheses, scored; none where no candidates are asked for.
         candidates: for each swipe the best words, best first.
     """
 
     readings: Readings
     hypotheses: Hypotheses
     distances: np.ndarray | None
+    finalists: list[Finalists]
     candidates: list[list[Candidate]]
 
 
@@ -70,6 +89,7 @@ class Keyboard:
         width: hypotheses the beam keeps.
         decoder: the network that corrects the encoder; None where the encoder decodes alone.
         trie: the lexicon on the layout's letters; built where it is not given.
+        context: which words follow which; None where every swipe stands alone.
     """
 
     layout: Layout
@@ -79,6 +99,7 @@ class Keyboard:
     width: int = 100
     decoder: DecoderRuntime | None = None
     trie: Trie = field(default=None)  # type: ignore[assignment]
+    context: Context | None = None
 
     def __post_init__(self) -> None:
         if self.decoder is not None and (why := misfit(self.decoder, self.layout, self.encoder)):
@@ -97,44 +118,71 @@ class Keyboard:
         """Which networks read the swipe: "decoder" where a decoder corrects the encoder, else "encoder"."""
         return "encoder" if self.decoder is None else "decoder"
 
-    def decode(self, points: Points, k: int = 5) -> list[Candidate]:
+    def decode(self, points: Points, k: int = 5, context: str | None = None) -> list[Candidate]:
         """The ``k`` words a swipe most likely means, best first.
 
         Args:
             points: (x, y, t_ms) triples over the letter area, an [n, 3] array, or a Gesture.
             k: how many candidates at the most.
+            context: the text before the swipe, of which the last two words count; "" is the beginning of a text, None
+                is not known and has no say.
         """
-        gesture = as_gesture(points)
-        hypotheses = self.search(self.read([gesture]))
-        return self.rank(hypotheses, self.measure(gesture, hypotheses), k)
+        return self.choose(self.finalists(points), k, context)
+
+    def decode_sentence(self, swipes: Sequence[Points], k: int = 5, context: str | None = "") -> Sentence:
+        """Decode swipes that follow each other together, so that a word can change the one before it.
+
+        Args:
+            swipes: one for each word.
+            k: candidates of each at the most.
+            context: the text before the first, "" for the beginning of a text, None where it is not known.
+        """
+        return self.join([self.finalists(points) for points in swipes], k, context)
 
     def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
         """Decode many swipes on all cores."""
         return self.stages(gestures, k).candidates if gestures else []
 
-    def stages(self, gestures: Sequence[Gesture], k: int = 5, readings: Readings | None = None) -> Stages:
+    def stages(
+        self,
+        gestures: Sequence[Gesture],
+        k: int = 5,
+        readings: Readings | None = None,
+        contexts: Sequence[str | None] | None = None,
+    ) -> Stages:
         """Decode many swipes on all cores and return every stage.
 
         Args:
             gestures: B swipes, at least one.
             k: candidates of each; 0 leaves out the ranking.
             readings: what ``read`` returned for these swipes, if the networks have run already.
+            contexts: the text before each, as in ``decode``.
         """
         said = self.read(gestures) if readings is None else readings
 
-        def decode(row: int) -> tuple[Hypotheses, np.ndarray | None, list[Candidate]]:
+        def decode(row: int) -> tuple[Hypotheses, np.ndarray | None, Finalists | None, list[Candidate]]:
             hypotheses = self.search(said, row)
             distances = self.measure(gestures[row], hypotheses)
-            return hypotheses, distances, self.rank(hypotheses, distances, k)
+            if k <= 0:
+                return hypotheses, distances, None, []
+            finalists = self.score(hypotheses, distances)
+            return hypotheses, distances, finalists, self.choose(finalists, k, contexts[row] if contexts else None)
 
         rows = map_on_cores(decode, range(len(gestures)))
-        hypotheses, distances, candidates = zip(*rows, strict=True)
+        hypotheses, distances, finalists, candidates = zip(*rows, strict=True)
         return Stages(
             said,
             Hypotheses(np.stack([one.nodes for one in hypotheses]), np.stack([one.log_probs for one in hypotheses])),
             np.stack(distances) if self.scoring.geometric else None,
+            [one for one in finalists if one is not None],
             list(candidates),
         )
+
+    def finalists(self, points: Points) -> Finalists:
+        """The words that a swipe may mean, scored as if it stood alone."""
+        gesture = as_gesture(points)
+        hypotheses = self.search(self.read([gesture]))
+        return self.score(hypotheses, self.measure(gesture, hypotheses))
 
     def emissions(self, points: Points) -> Emissions:
         """What the encoder saw, key by key, with B = 1."""
@@ -177,31 +225,59 @@ class Keyboard:
         trace = self.ruler.trace(gesture.x, gesture.y, gesture.t)
         return distances(trace, hypotheses.nodes, self.trie, self.ruler)
 
-    def rank(self, hypotheses: Hypotheses, distances: np.ndarray | None = None, k: int = 5) -> list[Candidate]:
+    def rank(
+        self, hypotheses: Hypotheses, distances: np.ndarray | None = None, k: int = 5, context: str | None = None
+    ) -> list[Candidate]:
         """The best ``k`` words among the finalists of one swipe, by ``Scoring``.
 
         Args:
             hypotheses: the finalists, [W].
             distances: [W, 2] from ``measure``.
             k: how many words at the most.
+            context: the text before the swipe, None where it is not known.
         """
-        if k <= 0:
-            return []
+        return self.choose(self.score(hypotheses, distances), k, context)
+
+    def score(self, hypotheses: Hypotheses, distances: np.ndarray | None = None) -> Finalists:
+        """Score every word of the finalists of one swipe, by ``Scoring`` without context. Shape: [W], [W, 2]."""
         owners, words = self.trie.words_at(hypotheses.nodes)  # [F] each, a row for every surface form
-        frequencies = self.lexicon.frequencies[words]
         log_probs = hypotheses.log_probs.astype(np.float64)[owners]
         lengths = self.trie.depths[hypotheses.nodes[owners]]
         far = None if distances is None else distances.astype(np.float64)[owners]
-        scores = score_words(log_probs, lengths, frequencies, self.scoring, far)
-        shares = softmax(scores, self.scoring.temperature)
+        scores = score_words(log_probs, lengths, self.lexicon.frequencies[words], self.scoring, far)
+        return Finalists(words, scores, log_probs)
+
+    def choose(self, finalists: Finalists, k: int = 5, context: str | None = None) -> list[Candidate]:
+        """The best ``k`` of some finalists after a text."""
+        scores = finalists.scores
+        if context is not None and self.context is not None:
+            gains = self.context.after(context).gains(self.word_numbers[finalists.words])
+            scores = scores + self.scoring.context_weight * gains
+        return self._candidates(finalists, scores, softmax(scores, self.scoring.temperature), k)
+
+    def join(self, swipes: Sequence[Finalists], k: int = 5, context: str | None = "") -> Sentence:
+        """The best sequence of words over the finalists of swipes that follow each other after a text."""
+        heat = self.scoring.temperature
+        slots = [Slot(self.word_numbers[one.words], one.scores / heat) for one in swipes]
+        known = self.context if context is not None else None
+        best, shares, sure = best_sequence(slots, known, context or "", self.scoring.context_weight / heat)
+        words = tuple(
+            self.lexicon.words[one.words[at]] if at >= 0 else "" for one, at in zip(swipes, best, strict=True)
+        )
+        ranked = [self._candidates(one, one.scores, share, k) for one, share in zip(swipes, shares, strict=True)]
+        return Sentence(words, sure, ranked)
+
+    def _candidates(self, finalists: Finalists, scores: np.ndarray, shares: np.ndarray, k: int) -> list[Candidate]:
+        """The ``k`` finalists of the highest share; scores and then bytes decide between equals. Shape: [F] each."""
+        frequencies = self.lexicon.frequencies[finalists.words]
         # Below the frequency floor the byte still decides between equal scores, then the order of the beam.
-        best = np.lexsort((-frequencies.astype(np.int64), -scores))[:k]
+        best = np.lexsort((-frequencies.astype(np.int64), -scores, -shares))[: max(k, 0)]
         return [
             Candidate(word, score, log_prob, share, word.translate(self._typing), byte)
             for word, score, log_prob, share, byte in zip(
-                [self.lexicon.words[index] for index in words[best].tolist()],
+                [self.lexicon.words[index] for index in finalists.words[best].tolist()],
                 scores[best].tolist(),
-                log_probs[best].tolist(),
+                finalists.log_probs[best].tolist(),
                 shares[best].tolist(),
                 frequencies[best].tolist(),
                 strict=True,
@@ -238,6 +314,13 @@ class Keyboard:
         return None if (columns == np.arange(len(columns))).all() else columns
 
     @cached_property
+    def word_numbers(self) -> np.ndarray:
+        """[W] for each word of the lexicon its number in the context, -1 where that does not know it."""
+        if self.context is None:
+            return np.full(len(self.lexicon), -1, dtype=np.int32)
+        return self.context.number(self.lexicon.words)
+
+    @cached_property
     def _typing(self) -> Typing:
         return Typing(frozenset(self.layout.letters))
 
@@ -268,6 +351,7 @@ def load(
     weights: str | Path | EncoderRuntime = "encoder",
     decoder: str | Path | DecoderRuntime = "decoder",
     method: Method = "auto",
+    context: str | Path | Context | None = "auto",
     width: int = 100,
     threads: int = 1,
 ) -> Keyboard:
@@ -282,6 +366,8 @@ def load(
         decoder: a packaged decoder, an ``.onnx`` file, or a decoder that is loaded.
         method: "encoder"; "decoder", an error on layouts that the decoder was not made for; "auto", the decoder where
             it fits layout and language, else the encoder. ``Keyboard.method`` says which.
+        context: which words follow which: "auto" (those packaged for the language, where there are any), a packaged
+            name, a ``.context`` file, a Context, or None.
         width: hypotheses the beam keeps.
         threads: threads of the networks.
 
@@ -302,4 +388,5 @@ def load(
         if method == "auto" and not corrector.suits(layout, encoder, language):
             corrector = None
     constants = load_scoring(scoring, language, "encoder" if corrector is None else "decoder")
-    return Keyboard(layout, lexicon, encoder, constants, width, corrector)
+    before = load_context(context, language)
+    return Keyboard(layout, lexicon, encoder, constants, width, corrector, context=before)

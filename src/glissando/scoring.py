@@ -44,8 +44,10 @@ class Scoring:
 
         log_prob / length^length_exponent + frequency_weight * max(byte, frequency_floor) + length_bonus * length
         - location_weight * location - shape_weight * shape
+        + context_weight * gain
 
-    The first line is the report's (eq. 3) when the floor is 0. The distances in the second come from geometry.py.
+    The first line is the report's (eq. 3) when the floor is 0. The distances in the second come from geometry.py, the
+    gain in the third from context.py, where the words before the swipe are known.
     With a decoder, log_prob is (1 - decoder_share) of the encoder's plus decoder_share of the decoder's.
     """
 
@@ -61,6 +63,7 @@ class Scoring:
     temperature: float = 1.0  # divides the scores before the softmax of Candidate.probability
     pruning_frequency: float = 0.0  # lambda_p, per unit of the byte; 0 is the report's pruning
     pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
+    context_weight: float = 1.0  # per nat that the words before add; it does nothing where they are not known
 
     def __post_init__(self) -> None:
         check_numbers(self, "scoring")

@@ -13,6 +13,7 @@ from glissando.evaluation.beams import StoredBeams, TuningSet, as_scoring, join_
 from glissando.evaluation.metrics import Outcome, summarise
 from glissando.layout import load_layout
 from glissando.lexicon import Lexicon
+from glissando.ngrams import build_context
 from glissando.scoring import Scoring, score_words, softmax
 from glissando.shark2 import Shark2, Shark2Constants
 from glissando.synth import swipe
@@ -139,3 +140,17 @@ def test_stored_matches_count_as_shark2_does(labelled, location, frequency):
     assert quick == pytest.approx({name: getattr(plain, name) for name in MEASURES})
     with pytest.raises(CorpusError, match="not in lexicon tiny"):
         store_matches(shark2, gestures[:1], ["tiger"])
+
+
+def test_the_texts_before_swipes_are_stored_as_gains(keyboard, tmp_path):
+    (tmp_path / "text.txt").write_text(f"{keyboard.lexicon.words[0]} {keyboard.lexicon.words[1]}\n" * 3)
+    board = keyboard.replace(context=build_context([tmp_path / "text.txt"], {}, 10_000))
+    words = [board.lexicon.words[1]] * 2
+    gestures = [swipe(word, board.layout) for word in words]
+    scoring = Scoring(pruning_exponent=0.0, pruning_bonus=2.0)
+    told = TuningSet.encode(board, gestures, words, [board.lexicon.words[0], None]).beams(scoring)
+    assert told.gains[: told.offsets[1]].max() > 0
+    assert not told.gains[told.offsets[1] :].any()
+    before = replace(scoring, context_weight=0.0)
+    np.testing.assert_allclose(told.scores(scoring) - told.scores(before), told.gains, rtol=1e-5, atol=1e-6)
+    assert not TuningSet.encode(board, gestures, words).beams(scoring).gains.any()

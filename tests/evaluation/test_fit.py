@@ -143,3 +143,14 @@ def test_pruning_that_keeps_more_targets_is_found(keyboard):
     corpora = [[TuningSet.encode(keyboard, [swipe(word, keyboard.layout, rng) for word in words], words)]]
     result = search_pruning(corpora, Scoring(pruning_exponent=1.4, pruning_bonus=-0.9), Plan(PRUNING_SPACE, 20))
     assert result.value > result.history[0].value
+
+
+def test_the_weight_of_context_is_found_where_swipes_have_a_text():
+    truth = replace(TRUTH, context_weight=0.7)
+    beams = drawn_beams(truth)
+    told = replace(beams, gains=np.random.default_rng(3).exponential(1.0, len(beams.log_probs)).astype(np.float32))
+    scores = (told.scores(truth) / truth.temperature).reshape(len(beams.places), -1)
+    drawn = (scores + np.random.default_rng(4).gumbel(size=scores.shape)).argmax(axis=1)
+    told = replace(told, places=np.arange(len(drawn)) * scores.shape[1] + drawn)
+    assert fit_scoring([told], truth, ("context_weight",)).context_weight == pytest.approx(0.7, rel=0.1)
+    assert fit_scoring([beams], truth, ("context_weight",)).context_weight == 0.7  # nothing to learn it from

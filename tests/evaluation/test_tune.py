@@ -54,7 +54,7 @@ def swipe(word="to", x=0.45):
 def identity(swipes=(), words=("to", "too"), bytes_=(9, 8), options=SHARK2):
     lexicon = Lexicon("tiny", "", tuple(words), np.array(bytes_, dtype=np.uint8))
     meant, gestures = ([one[i] for one in swipes] for i in (0, 1))
-    part = LabelledSwipes(Shark2(load_layout("qwerty"), lexicon), gestures, meant)
+    part = LabelledSwipes(Shark2(load_layout("qwerty"), lexicon), gestures, meant, [None] * len(meant))
     corpus = TuningCorpus("mine.jsonl", (part,))
     return _identify([corpus], options)
 

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from glissando.cli import bench, corpus, decode, demo, design, export, figure, layouts, serve, train, tune
+from glissando.cli import bench, context, corpus, decode, demo, design, export, figure, layouts, serve, train, tune
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command()(bench.bench)
 app.command()(tune.tune)
 app.command()(serve.serve)
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(context.app, name="context")
 app.add_typer(train.app, name="train")
 app.add_typer(design.app, name="design")
 app.add_typer(export.app, name="export")

@@ -34,19 +34,25 @@ def decode(
     decoder: opt.Decoder = "decoder",
     beam: opt.Beam = 100,
     k: Annotated[int, Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
+    sentence: Annotated[
+        bool, Option("--sentence", help="The swipes follow each other in one text; each sees what was decoded before.")
+    ] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Decode swipes to words, one line per swipe: its candidates, best first.
 
     Each line of the input is an object such as
 
-        {"x": [0.15, 0.16, 0.45], "y": [0.2, 0.2, 0.2], "t": [0, 16, 300], "layout": "qwerty"}
+        {"x": [0.15, 0.16, 0.45], "y": [0.2, 0.2, 0.2], "t": [0, 16, 300], "layout": "qwerty", "context": "on my"}
 
-    with x and y in fractions of the letter area and t in milliseconds.
+    with x and y in fractions of the letter area and t in milliseconds. The context is the text before the swipe, ""
+    the beginning of a text; without it the swipe stands alone. With --sentence the first line begins a text, and so
+    does every line with a context of its own.
 
     **Examples**
 
         glissando decode swipes.jsonl
+        glissando decode sentence.jsonl --sentence -k 1
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
     """
     from glissando.evaluation.evaluate import EvaluationOptions
@@ -55,7 +61,7 @@ def decode(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
         weights=weights, decoder=decoder, beam=beam,
     )  # fmt: skip
-    for candidates in _decode_lines(file, layout, options, k):
+    for candidates in _decode_lines(file, layout, options, k, sentence):
         if as_json:
             print(json.dumps([vars(candidate) for candidate in candidates], ensure_ascii=False), flush=True)
         else:
@@ -75,16 +81,26 @@ def evaluate(
     max_key_distance: opt.MaxDistance = None,
     beam: opt.Beam = 100,
     limit: opt.Limit = None,
+    context: Annotated[
+        str,
+        Option(help="What stands before a swipe: none, prompt (its prompt's words) or decoded (words decoded before)."),
+    ] = "none",
+    revise: Annotated[bool, Option("--revise", help="Count the answer after the next word has been seen.")] = False,
+    prompts: Annotated[
+        list[Path] | None, Option(help="Other files of the study, to see which prompts several people were given.")
+    ] = None,
     reliability: Annotated[Path | None, Option(help="Draw accuracy over probability (.png, .svg, .pdf).")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Decode swipes whose words are known and print the accuracy, by layout. Shares are in percent.
 
-    Words that the lexicon lacks count as misses unless --add-targets adds them.
+    Words that the lexicon lacks count as misses unless --add-targets adds them. Where swipes have prompts, those that
+    several people were given are sentences, and the others random words; both have a row of their own.
 
     **Examples**
 
         glissando evaluate swipes.jsonl.gz --add-targets --max-key-distance 2
+        glissando evaluate val.jsonl.gz --method auto --context decoded --revise --prompts train.jsonl.gz
         glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
     """
     from glissando.evaluation.evaluate import EvaluationOptions
@@ -97,7 +113,7 @@ def evaluate(
     options = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
         weights=weights, decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance,
-        beam=beam, limit=limit,
+        beam=beam, limit=limit, context=context, revise=revise, prompts=tuple(prompts or ()),  # type: ignore[arg-type]
     )  # fmt: skip
     with bar("decoding") as progress:
         result = run(files, options, progress)
@@ -119,23 +135,37 @@ def known_method(name: str) -> Any:
     return name
 
 
-def _decode_lines(file: str, layout: str | None, options: EvaluationOptions, k: int) -> Iterator[list[Any]]:
+def _decode_lines(
+    file: str, layout: str | None, options: EvaluationOptions, k: int, sentence: bool
+) -> Iterator[list[Any]]:
     """Candidates for every line of a file, with one keyboard for each layout that occurs."""
     from glissando.corpus.layouts import LayoutShelf
+    from glissando.errors import GlissandoError
     from glissando.evaluation.evaluate import keyboard_for
+    from glissando.keyboard import Keyboard
     from glissando.layout import load_layout
 
     shelf = LayoutShelf(options.layouts)
     default = shelf.get(layout or "qwerty") or load_layout(layout or "qwerty")
     keyboards: dict[str, Keyboard | Shark2] = {}
-    for gesture, name in _read_gestures(file, shelf):
+    text = "" if sentence else None
+    for gesture, name, context in _read_gestures(file, shelf):
         if name not in keyboards:
             keyboards[name], _ = keyboard_for(shelf[name] if name else default, [], options)
-        yield keyboards[name].decode(gesture, k)
+        board, before = keyboards[name], text if context is None else context
+        if not isinstance(board, Keyboard):
+            if before is not None:
+                raise GlissandoError("shark2 decodes words alone: it takes no context and no --sentence")
+            yield board.decode(gesture, k)
+            continue
+        candidates = board.decode(gesture, k, before)
+        if sentence:
+            text = f"{before} {candidates[0].word}" if candidates else before
+        yield candidates
 
 
-def _read_gestures(file: str, shelf: LayoutShelf) -> Iterator[tuple[Gesture, str]]:
-    """(gesture, layout's name or "" for the default) of every line; an error names file and line."""
+def _read_gestures(file: str, shelf: LayoutShelf) -> Iterator[tuple[Gesture, str, str | None]]:
+    """(gesture, layout's name or "" for the default, text before) of every line; an error names file and line."""
     from glissando.corpus.lines import LineError, parse_object, read_lines
     from glissando.corpus.records import gesture_from_columns, text_field
     from glissando.errors import CorpusError
@@ -151,9 +181,10 @@ def _read_gestures(file: str, shelf: LayoutShelf) -> Iterator[tuple[Gesture, str
             if name:
                 _ = shelf[name]
             gesture = gesture_from_columns(*columns)  # type: ignore[arg-type]
+            context = text_field(data, "context")
         except CorpusError as error:
             raise CorpusError(f"{named}:{number}: {error}") from None
-        yield gesture, name
+        yield gesture, name, context
 
 
 def _read_standard_input() -> Iterator[tuple[int, bytes]]:
@@ -173,6 +204,7 @@ def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
     rows = list(result.by_layout.items())
     if len(rows) > 1:
         rows.append(("all", result.overall))
+    rows += [(name, metrics) for name, metrics in (("sentences", result.sentences), ("words", result.words)) if metrics]
     print_table(
         f"{options.method}, beam {options.beam}" if options.method != "shark2" else options.method,
         ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "ece", "oov", "ms"),

@@ -7,7 +7,7 @@ score is linear in its location and frequency weight, so its matches are stored 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numba
 import numpy as np
@@ -39,6 +39,8 @@ class StoredBeams:
         spellings: [H] int32 index of the hypothesis's spelling in ``words``, -1 for a spelling that no swipe means.
         targets: [n] int32 index of the target's spelling in ``words``.
         words: the V spellings that the swipes mean.
+        gains: [H] float32 what the words before add (context.py), the most of the spelling's words; zeros where they
+            are not known.
     """
 
     log_probs: np.ndarray
@@ -50,6 +52,11 @@ class StoredBeams:
     spellings: np.ndarray
     targets: np.ndarray
     words: tuple[str, ...]
+    gains: np.ndarray = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        if self.gains is None:
+            object.__setattr__(self, "gains", np.zeros(len(self.log_probs), dtype=np.float32))
 
     @property
     def recall(self) -> float:
@@ -59,7 +66,8 @@ class StoredBeams:
     def scores(self, scoring: Scoring) -> np.ndarray:
         """Score every hypothesis. Shape: [H] float64."""
         log_probs, distances = self.log_probs.astype(np.float64), self.distances.astype(np.float64)
-        return score_words(log_probs, self.lengths, self.frequencies, scoring, distances)  # type: ignore[no-any-return]
+        alone = score_words(log_probs, self.lengths, self.frequencies, scoring, distances)
+        return alone + scoring.context_weight * self.gains.astype(np.float64)  # type: ignore[no-any-return]
 
     def ranks(self, scoring: Scoring) -> tuple[np.ndarray, np.ndarray]:
         """Rank of every target (0 where lost) and the spelling ranked first. Shape: [n], [n]."""
@@ -88,7 +96,7 @@ class StoredBeams:
         places = np.where(self.places[chosen] >= 0, self.places[chosen] - self.offsets[chosen] + offsets[:-1], -1)
         return StoredBeams(
             self.log_probs[flat], self.lengths[flat], self.frequencies[flat], self.distances[flat], offsets, places,
-            self.spellings[flat], self.targets[chosen], self.words,
+            self.spellings[flat], self.targets[chosen], self.words, self.gains[flat],
         )  # fmt: skip
 
 
@@ -101,18 +109,22 @@ class TuningSet:
         gestures: the n swipes.
         readings: their log-emissions over the layout's letters.
         targets: n strings of typed letters.
+        texts: what stands before each swipe, None where it is not known; empty where no swipe has a text.
     """
 
     keyboard: Keyboard
     gestures: tuple[Gesture, ...]
     readings: Readings
     targets: tuple[str, ...]
+    texts: tuple[str | None, ...] = ()
 
     @classmethod
-    def encode(cls, keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str]) -> TuningSet:
+    def encode(
+        cls, keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str], texts: Sequence[str | None] = ()
+    ) -> TuningSet:
         """Run the networks over swipes whose words are in the keyboard's lexicon."""
         targets = typed_targets(words, keyboard.layout, keyboard.lexicon)
-        return cls(keyboard, tuple(gestures), keyboard.read(gestures), targets)
+        return cls(keyboard, tuple(gestures), keyboard.read(gestures), targets, tuple(texts))
 
     def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
         """Search every swipe with these pruning constants; ``measured`` adds the distances of geometry.py."""
@@ -121,7 +133,21 @@ class TuningSet:
         keyboard = self.keyboard.replace(scoring=asked)
         stages = keyboard.stages(self.gestures, 0, self.readings)
         frequencies = keyboard.lexicon.frequencies
-        return store_beams(stages.hypotheses, keyboard.trie, frequencies, self.targets, stages.distances)
+        beams = store_beams(stages.hypotheses, keyboard.trie, frequencies, self.targets, stages.distances)
+        return replace(beams, gains=self._gains(stages.hypotheses))
+
+    def _gains(self, hypotheses: Hypotheses) -> np.ndarray:
+        """What the texts add to every hypothesis. Shape: [n, W] -> [H]."""
+        rows = []
+        for text, nodes in zip(self.texts or [None] * len(self.targets), hypotheses.nodes, strict=True):
+            gains = np.zeros(len(nodes), dtype=np.float32)
+            if text is not None and self.keyboard.context is not None:
+                owners, words = self.keyboard.trie.words_at(nodes)
+                gains[owners] = -np.inf
+                outlook = self.keyboard.context.after(text)
+                np.maximum.at(gains, owners, outlook.gains(self.keyboard.word_numbers[words]).astype(np.float32))
+            rows.append(gains[nodes >= 0])
+        return np.concatenate(rows)
 
 
 def typed_targets(words: Sequence[str], layout: Layout, lexicon: Lexicon) -> tuple[str, ...]:
@@ -216,8 +242,8 @@ def join_beams(parts: Sequence[StoredBeams]) -> StoredBeams:
         "spellings": np.concatenate([new[part.spellings] for part, new in renumbered]),
         "targets": np.concatenate([new[part.targets] for part, new in renumbered]),
     }
-    for field in fields(StoredBeams)[:4]:  # one row per hypothesis
-        joined[field.name] = np.concatenate([getattr(part, field.name) for part in parts])
+    for name in ("log_probs", "lengths", "frequencies", "distances", "gains"):  # one row per hypothesis
+        joined[name] = np.concatenate([getattr(part, name) for part in parts])
     return StoredBeams(**joined, words=words)
 
 

@@ -18,6 +18,7 @@ from glissando.corpus.lines import LineError, read_objects
 from glissando.corpus.records import Swipe, swipe_from_dict
 from glissando.errors import CorpusError
 from glissando.evaluation.metrics import Metrics, Outcome, summarise
+from glissando.evaluation.prompts import MODES, Mode, Writing, count_people
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
@@ -49,6 +50,10 @@ class EvaluationOptions:
         max_key_distance: leave out swipes that are further than this from their word's keys, in key widths.
         beam: hypotheses kept.
         limit: the most swipes to read of each file.
+        context: what stands before a swipe: "none", "prompt" (the true words of its prompt) or "decoded" (those decoded
+            before it, for the same person and prompt in the order of the file).
+        revise: count the answer after the next word of the prompt has been seen.
+        prompts: other files of the same study, read only to see which prompts several people were given.
     """
 
     method: Method = "encoder"
@@ -62,20 +67,47 @@ class EvaluationOptions:
     max_key_distance: float | None = None
     beam: int = 100
     limit: int | None = None
+    context: Mode = "none"
+    revise: bool = False
+    prompts: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.context not in MODES:
+            raise CorpusError(f"no context {self.context!r} to evaluate with; there are {', '.join(MODES)}")
+        if self.revise and self.context == "none":
+            raise CorpusError("to revise, the words around a swipe must be known: choose context prompt or decoded")
+        if self.context != "none" and self.method == "shark2":
+            raise CorpusError("shark2 decodes words alone: it has no context")
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Metrics overall and by layout, and the outcomes that they were computed from, by layout in the order read."""
+    """Metrics of some swipes, and the outcomes that they were computed from.
+
+    Attributes:
+        overall: all of them.
+        by_layout: those on each layout.
+        outcomes: by layout, in the order read.
+        sentences: those whose prompt several people were given, None where there are none: studies draw sentences
+            from a list.
+        words: those whose prompt one person was given, None where there are none: studies make up random words.
+    """
 
     overall: Metrics
     by_layout: dict[str, Metrics]
     outcomes: dict[str, list[Outcome]]
+    sentences: Metrics | None = None
+    words: Metrics | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, without the outcomes."""
         by_layout = {name: metrics.to_dict() for name, metrics in self.by_layout.items()}
-        return {"overall": self.overall.to_dict(), "by_layout": by_layout}
+        kinds = {"sentences": self.sentences, "words": self.words}
+        return {
+            "overall": self.overall.to_dict(),
+            "by_layout": by_layout,
+            **{name: metrics.to_dict() for name, metrics in kinds.items() if metrics is not None},
+        }
 
 
 def evaluate(
@@ -103,12 +135,13 @@ def evaluate(
         before = sum(len(done) for done in outcomes.values())
         board, known = keyboard_for(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
         report = (lambda done, before=before: progress(before + done, total)) if progress else None
-        outcomes[name] = decode_swipes(board, swipes, known, options.beam, report)
+        outcomes[name] = decode_swipes(board, swipes, known, options, report)
         timed = time_decoding(board, [swipe.gesture for swipe in swipes[:TIMED]])
         latencies += timed
         by_layout[name] = summarise(outcomes[name], float(np.median(timed)))
     everything = [outcome for part in outcomes.values() for outcome in part]
-    return Evaluation(summarise(everything, float(np.median(latencies))), by_layout, outcomes)
+    overall = summarise(everything, float(np.median(latencies)))
+    return Evaluation(overall, by_layout, outcomes, *_by_prompt(groups, outcomes, options))
 
 
 def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOptions) -> Iterator[Swipe]:
@@ -160,21 +193,19 @@ def decode_swipes(
     board: Keyboard | Shark2,
     swipes: Sequence[Swipe],
     known: frozenset[str],
-    depth: int,
+    options: EvaluationOptions,
     progress: Callable[[int], None] | None = None,
 ) -> list[Outcome]:
     """Decode swipes in chunks on all cores."""
     letters = frozenset(board.layout.letters)
     outcomes: list[Outcome] = []
-    for start in range(0, len(swipes), CHUNK):
-        chunk = swipes[start : start + CHUNK]
-        ranked, literals = _decode_chunk(board, [swipe.gesture for swipe in chunk], depth)
-        for swipe, candidates, literal in zip(chunk, ranked, literals, strict=True):
-            target = "".join(typed_letters(swipe.word, letters))
-            ranking = tuple(dict.fromkeys(one.letters for one in candidates))
-            best = [one.probability for one in candidates if one.letters == ranking[0]]
-            outcomes.append(Outcome(target, ranking, target in known, literal, sum(best) if best else None))
-        if progress:
+    for row, candidates, literal in _decode_rows(board, swipes, options):
+        target = "".join(typed_letters(swipes[row].word, letters))
+        ranking = tuple(dict.fromkeys(one.letters for one in candidates))
+        best = [one.probability for one in candidates if one.letters == ranking[0]]
+        outcome = Outcome(target, ranking, target in known, literal, sum(best) if best else None)
+        outcomes[row : row + 1] = [outcome]  # the next row, or one that is revised
+        if progress and (len(outcomes) % CHUNK == 0 or len(outcomes) == len(swipes)):
             progress(len(outcomes))
     return outcomes
 
@@ -190,15 +221,37 @@ def time_decoding(board: Keyboard | Shark2, gestures: Sequence[Gesture]) -> list
     return spent
 
 
-def _decode_chunk(
-    board: Keyboard | Shark2, gestures: Sequence[Gesture], depth: int
-) -> tuple[list[list[Candidate]], Sequence[str | None]]:
-    """Candidates, best first, and the letters read without a lexicon."""
-    if isinstance(board, Keyboard):
-        # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
-        stages = board.stages(gestures, 4 * depth)
-        return stages.candidates, board.literal(stages.readings.log_probs)
-    return board.decode_batch(gestures, k=depth), [None] * len(gestures)
+def _decode_rows(
+    board: Keyboard | Shark2, swipes: Sequence[Swipe], options: EvaluationOptions
+) -> Iterator[tuple[int, list[Candidate], str | None]]:
+    """Every row's candidates, best first, and the letters read without a lexicon; a row can come again, revised."""
+    chunks = [swipes[start : start + CHUNK] for start in range(0, len(swipes), CHUNK)]
+    if isinstance(board, Shark2):
+        ranked = (one for chunk in chunks for one in board.decode_batch([s.gesture for s in chunk], k=options.beam))
+        yield from ((row, candidates, None) for row, candidates in enumerate(ranked))
+        return
+    # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
+    writing = Writing(board, swipes, options.context, options.revise, 4 * options.beam)
+    literals: list[str] = []
+    for chunk in chunks:
+        stages = board.stages([swipe.gesture for swipe in chunk], 1)
+        literals += board.literal(stages.readings.log_probs)
+        for finalists in stages.finalists:
+            yield from ((row, candidates, literals[row]) for row, candidates in writing.rank(finalists))
+
+
+def _by_prompt(
+    groups: Mapping[str, Sequence[Swipe]], outcomes: Mapping[str, Sequence[Outcome]], options: EvaluationOptions
+) -> tuple[Metrics | None, Metrics | None]:
+    """The metrics of sentences and of random words."""
+    people = count_people((swipe for swipes in groups.values() for swipe in swipes), options.prompts)
+    kinds: tuple[list[Outcome], list[Outcome]] = ([], [])
+    for name, swipes in groups.items():
+        for swipe, outcome in zip(swipes, outcomes[name], strict=True):
+            if swipe.sentence is not None:
+                kinds[0 if people[swipe.sentence] > 1 else 1].append(outcome)
+    sentences, words = (summarise(kind) if kind else None for kind in kinds)
+    return sentences, words
 
 
 def _key_distance(swipe: Swipe, layout: Layout) -> float:

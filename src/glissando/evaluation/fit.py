@@ -22,7 +22,7 @@ from glissando.evaluation.study import Plan, Progress, Range, Space, StudyResult
 from glissando.scoring import Scoring
 from glissando.shark2 import Shark2Constants
 
-LINEAR = ("frequency_weight", "length_bonus", "location_weight", "shape_weight")
+LINEAR = ("frequency_weight", "length_bonus", "location_weight", "shape_weight", "context_weight")
 GRID = {  # the non-linear constants, and the values that are tried
     "length_exponent": tuple(0.1 * step for step in range(-2, 11)),
     "frequency_floor": (0.0, 30.0, 45.0, 60.0, 75.0, 90.0),
@@ -48,6 +48,7 @@ FURTHER_SPACE: Space = {  # constants beyond equation 3
     "frequency_floor": Range(0.0, 150.0, lowest=0.0, highest=255.0),
     "location_weight": Range(-1.0, 10.0),
     "shape_weight": Range(-2.0, 25.0),
+    "context_weight": Range(0.0, 4.0),
 }
 SHARK2_SPACE: Space = {"location_weight": Range(0.0, 40.0), "frequency_weight": Range(-0.02, 0.25)}
 
@@ -58,9 +59,11 @@ def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, constants: Seque
     Args:
         beams: stored beams of each corpus, with distances where a geometric weight counts; corpora count the same.
         scoring: the constants that are not fitted.
-        constants: which to fit, of ``CONSTANTS``; none fits the temperature alone.
+        constants: which to fit, of ``CONSTANTS``; none fits the temperature alone. The weight of context keeps its
+            value where no swipe has a text before it.
     """
-    linear = [name for name in LINEAR if name in constants]
+    told = any(part.gains.any() for part in beams)
+    linear = [name for name in LINEAR if name in constants and (told or name != "context_weight")]
     grid = [name for name in GRID if name in constants]
     fits: dict[tuple[int, ...], tuple[Scoring, float]] = {}
 

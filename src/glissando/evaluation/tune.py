@@ -39,6 +39,7 @@ from glissando.evaluation.fit import (
     search_scoring,
     search_shark2,
 )
+from glissando.evaluation.prompts import prompt_texts
 from glissando.evaluation.study import Plan, Progress, Space, StudyResult
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
@@ -106,11 +107,12 @@ class TuningFile:
 
 
 class LabelledSwipes(NamedTuple):
-    """Swipes on one layout: what decodes them (a Keyboard or a Shark2), and the words meant."""
+    """Swipes on one layout: what decodes them (a Keyboard or a Shark2), the words meant, and the texts before them."""
 
     board: Any
     gestures: list[Gesture]
     words: list[str]
+    texts: list[str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +125,12 @@ class TuningCorpus:
     def describe(self) -> dict[str, Any]:
         """Name, size and a hash of all that tuning sees of it: words, layouts and swipes."""
         digest = hashlib.sha256()
-        for board, gestures, words in self.parts:
+        for board, gestures, words, texts in self.parts:
             digest.update(board.lexicon.frequencies.tobytes())
             digest.update("\n".join(board.lexicon.words).encode())
             digest.update(json.dumps(board.layout.to_dict(), sort_keys=True).encode())
-            for gesture, word in zip(gestures, words, strict=True):
-                digest.update(word.encode())
+            for gesture, word, text in zip(gestures, words, texts, strict=True):
+                digest.update(f"{word}\n{text}".encode())
                 digest.update(np.concatenate([gesture.x, gesture.y, gesture.t]).tobytes())
         return {
             "file": self.name,
@@ -165,7 +167,7 @@ def read_corpus(file: TuningFile, shelf: LayoutShelf, evaluation: EvaluationOpti
     for name, swipes in by_layout.items():
         words = [swipe.word for swipe in swipes]
         board, _ = keyboard_for(with_aspect(shelf[name], swipes), words, options)
-        parts.append(LabelledSwipes(board, [swipe.gesture for swipe in swipes], words))
+        parts.append(LabelledSwipes(board, [swipe.gesture for swipe in swipes], words, prompt_texts(swipes)))
     return TuningCorpus(file.path.name, tuple(parts))
 
 
@@ -230,7 +232,7 @@ class _Session:
     def tune_shark2(self, command: str) -> Tuning:
         """Tune SHARK2's location and frequency weight by tt1mm5, as the report does, on matches that are made once."""
         with self.bar("matching"):
-            beams = [join_beams([store_matches(*part) for part in corpus.parts]) for corpus in self.corpora]
+            beams = [join_beams([store_matches(*part[:3]) for part in corpus.parts]) for corpus in self.corpora]
         before: Shark2Constants = self.corpora[0].parts[0].board.constants
         plan = self._plan("shark2", SHARK2_SPACE, self.options.trials_scoring, _outside(before, SHARK2_SPACE))
         with self.bar("scoring") as progress:
@@ -290,12 +292,16 @@ class _Session:
 def _identify(corpora: Sequence[TuningCorpus], evaluation: EvaluationOptions) -> dict[str, Any]:
     """Everything that two workers must have in common before they may share a study."""
     board = corpora[0].parts[0].board
-    weights = None
+    weights = context = None
     if isinstance(board, Keyboard):
+        context = None if board.context is None else board.context.header
         files = [board.encoder.weights, *([board.decoder.weights] if board.decoder else [])]
         weights = "+".join(file.card["sha256"][:16] for file in files)
     described = [corpus.describe() for corpus in corpora]
-    return {"corpora": described, "weights": weights, "beam": evaluation.beam, "method": evaluation.method}
+    return {
+        "corpora": described, "weights": weights, "context": context, "beam": evaluation.beam,
+        "method": evaluation.method,
+    }  # fmt: skip
 
 
 def _outside(constants: Scoring | Shark2Constants, space: Space) -> dict[str, float]:

@@ -1,0 +1,115 @@
+"""Swipes in their prompts: where each word stands, what was written before it, and which prompts are sentences."""
+
+from __future__ import annotations
+
+import string
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from glissando.context import plain
+from glissando.corpus.lines import read_objects
+from glissando.corpus.records import Swipe, text_field
+from glissando.keyboard import Finalists, Keyboard
+from glissando.scoring import Candidate
+
+Mode = Literal["none", "prompt", "decoded"]
+MODES: tuple[Mode, ...] = ("none", "prompt", "decoded")
+
+AROUND = "".join(set(string.punctuation) - set("'-"))  # what may stand around a word of a prompt
+
+
+def count_people(swipes: Iterable[Swipe], others: Iterable[str | Path] = ()) -> Mapping[str, int]:
+    """How many people were given each prompt, in some swipes and in other files of the same study."""
+    people: dict[str, set[str]] = defaultdict(set)
+    for swipe in swipes:
+        if swipe.sentence is not None:
+            people[swipe.sentence].add(swipe.session or "")
+    for path in others:
+        for _, data in read_objects(path):
+            if (sentence := text_field(data, "sentence")) is not None:
+                people[sentence].add(text_field(data, "session") or "")
+    return {sentence: len(sessions) for sentence, sessions in people.items()}
+
+
+def places(swipes: Iterable[Swipe]) -> list[int | None]:
+    """The place of each swipe's word in its prompt: the next one after the person's last there, None where it has none.
+
+    A person's swipes for one prompt are in the order of the file.
+    """
+    reached: dict[tuple[str | None, str], int] = defaultdict(int)
+    found: list[int | None] = []
+    for swipe in swipes:
+        if swipe.sentence is None:
+            found.append(None)
+            continue
+        words = [plain(word).strip(AROUND) for word in swipe.sentence.split()]
+        start = reached[swipe.session, swipe.sentence]
+        # A prompt that was given to a person again begins again.
+        at = next((i for i in (*range(start, len(words)), *range(start)) if words[i] == plain(swipe.word)), None)
+        found.append(at)
+        if at is not None:
+            reached[swipe.session, swipe.sentence] = at + 1
+    return found
+
+
+def prompt_texts(swipes: Sequence[Swipe]) -> list[str | None]:
+    """The text before each swipe's word in its prompt, None where it is not known."""
+    found = zip(swipes, places(swipes), strict=True)
+    return [None if at is None else " ".join((swipe.sentence or "").split()[:at]) for swipe, at in found]
+
+
+class Writing:
+    """People's texts while their swipes are decoded one after the other."""
+
+    def __init__(self, board: Keyboard, swipes: Sequence[Swipe], mode: Mode, revise: bool, depth: int) -> None:
+        self.board = board
+        self.swipes = swipes
+        self.places = places(swipes)
+        self.mode = mode
+        self.revise = revise
+        self.depth = depth  # candidates of each swipe
+        self._written: dict[tuple[str | None, str], dict[int, str]] = defaultdict(dict)
+        self._last: tuple[int, Finalists] | None = None  # which the next may change
+
+    def rank(self, finalists: Finalists) -> Iterator[tuple[int, list[Candidate]]]:
+        """Rank the next swipe's finalists; yields the candidates of its row, before them those of a row it changes."""
+        before, row = self._last, 0 if self._last is None else self._last[0] + 1
+        self._last = row, finalists
+        if self.mode == "none" or self.places[row] is None:
+            yield row, self.board.choose(finalists, self.depth)
+            return
+        if self.revise and before and self._follows(before[0], row):
+            sentence = self.board.join([before[1], finalists], self.depth, self._text(before[0]))
+            rows, ranked = [before[0], row], sentence.candidates
+        else:
+            rows, ranked = [row], [self.board.choose(finalists, self.depth, self._text(row))]
+        for at, candidates in zip(rows, ranked, strict=True):
+            self._write(at, candidates[0].word if candidates else "")
+            yield at, candidates
+
+    def _key(self, row: int) -> tuple[str | None, str]:
+        return self.swipes[row].session, self.swipes[row].sentence or ""
+
+    def _follows(self, first: int, second: int) -> bool:
+        """Whether a row's word stands right after another's."""
+        place, following = self.places[first], self.places[second]
+        return self._key(first) == self._key(second) and place is not None and following == place + 1
+
+    def _write(self, row: int, word: str) -> None:
+        place = self.places[row]
+        if place is not None:
+            self._written[self._key(row)][place] = word
+
+    def _text(self, row: int) -> str:
+        """What stands before a row's word: the prompt, or what was decoded there.
+
+        A word without a usable swipe counts as tapped: words of one letter are, and no text has a hole where somebody
+        failed to swipe.
+        """
+        prompt = (self.swipes[row].sentence or "").split()[: self.places[row] or 0]
+        if self.mode == "prompt":
+            return " ".join(prompt)
+        written = self._written[self._key(row)]
+        return " ".join(written.get(at, word) for at, word in enumerate(prompt))

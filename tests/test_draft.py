@@ -1,0 +1,155 @@
+"""A text being written: spaces, capitals, corrections; and the next word that changes the one before."""
+
+import numpy as np
+import pytest
+from scripted import scripted_keyboard
+
+from glissando.draft import Draft, capitalise, needs_space
+from glissando.keyboard import Finalists
+from glissando.lexicon import Lexicon
+from glissando.ngrams import build_context
+
+WORDS = ["i", "fell", "feel", "good", "down", "hello", "Berlin", "you", "it's", "its"]
+
+
+class Scripted:
+    """A keyboard whose swipes are words with their scores, so that a test says what a swipe may mean."""
+
+    def __init__(self, context):
+        bytes_ = np.full(len(WORDS), 100, dtype=np.uint8)
+        board = scripted_keyboard({"ab": 1}).replace(lexicon=Lexicon("t", "en", tuple(WORDS), bytes_), context=context)
+        self.lexicon, self.join = board.lexicon, board.join
+
+    def finalists(self, words):
+        scores = np.array(list(words.values()), dtype=np.float64)
+        return Finalists(np.array([WORDS.index(word) for word in words], dtype=np.int64), scores, scores)
+
+
+@pytest.fixture(scope="module")
+def keyboard(tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    path.write_text("I feel good\nI fell down\nyou feel good\nhello you\nit's good\n" * 3)
+    return Scripted(build_context([path], {"language": "en"}, 100_000))
+
+
+def swiped(keyboard, *words, text=""):
+    draft = Draft(keyboard, text)
+    for word in words:
+        draft.swipe({word: 0})
+    return draft
+
+
+def test_spaces_and_capitals(keyboard):
+    draft = swiped(keyboard, "hello", "you")
+    assert draft.text == "Hello you"
+    draft.tap(",")
+    draft.swipe({"i": 0})
+    draft.swipe({"feel": 0})
+    draft.tap(".")
+    draft.swipe({"its": 0})
+    assert draft.text == "Hello you, I feel. Its"
+    draft.swipe({"Berlin": 0})
+    draft.tap("!")
+    assert draft.text == "Hello you, I feel. Its Berlin!"
+    assert draft.words == ("Hello", "you", "I", "feel", "Its", "Berlin")
+
+
+def test_taps(keyboard):
+    draft = Draft(keyboard)
+    draft.tap("a ")
+    draft.swipe({"good": 0})
+    draft.tap("(")
+    draft.swipe({"hello": 0})
+    draft.tap(")")
+    assert draft.text == "A good (hello)"
+    draft.tap("x")  # after a swiped word and its mark a letter begins a new word
+    assert draft.text == "A good (hello) x"
+    draft = swiped(keyboard, "you")
+    draft.tap("'re 3.5 ")
+    assert draft.text == "You're 3.5 "
+    draft = swiped(keyboard, "you")
+    draft.tap(" and i ")
+    assert draft.text == "You and I "
+    draft.tap("\n")
+    draft.swipe({"hello": 0})
+    assert draft.text == "You and I \nHello"
+
+
+def test_backspace_takes_back_a_swipe_and_else_a_character(keyboard):
+    draft = swiped(keyboard, "hello", "you")
+    draft.tap("!")
+    draft.backspace()
+    assert draft.text == "Hello you"
+    draft.backspace()
+    assert draft.text == "Hello"
+    draft.backspace()
+    assert draft.text == ""
+    draft.backspace()
+    assert draft.text == ""
+    draft = swiped(keyboard, "hello")
+    draft.tap(" ")
+    draft.backspace()
+    draft.tap("o")
+    assert draft.text == "Hello o"
+    for left in ("Hello ", "Hello", ""):  # the letter, the space, the word
+        draft.backspace()
+        assert draft.text == left
+    assert draft.words == ()
+
+
+def test_choose_writes_another_word_where_the_old_one_was(keyboard):
+    draft = swiped(keyboard, "its", "good")
+    draft.choose("it's", 0)
+    assert draft.text == "It's good"
+    draft.choose("down")
+    assert draft.text == "It's down"
+    assert draft.words == ("It's", "down")
+    with pytest.raises(IndexError):
+        Draft(keyboard).choose("good")
+
+
+def test_the_next_word_can_change_the_one_before(keyboard):
+    draft = swiped(keyboard, "i")
+    assert draft.swipe({"fell": 0, "feel": -0.2}).word == "fell"
+    answer = draft.swipe({"good": 0})
+    assert draft.text == "I fell good"  # it says so, and leaves the text alone
+    (revision,) = answer.revisions
+    assert (revision.place, revision.before, revision.word) == (1, "fell", "feel")
+    assert 0.5 < revision.probability < 1
+    draft.choose(revision.word, revision.place)
+    assert draft.text == "I feel good"
+    assert draft.swipe({"you": 0}).revisions == ()
+
+
+def test_what_a_person_chose_or_divided_is_not_questioned(keyboard):
+    draft = swiped(keyboard, "i")
+    draft.swipe({"feel": 0, "fell": -0.2})
+    draft.choose("fell")
+    assert draft.swipe({"good": 0}).revisions == ()
+    draft = swiped(keyboard, "i")
+    draft.swipe({"fell": 0, "feel": -0.2})
+    draft.tap(".")
+    assert draft.swipe({"good": 0}).revisions == ()
+
+
+def test_the_text_before_counts(keyboard):
+    draft = Draft(keyboard, "I feel")
+    assert draft.swipe({"down": 0, "good": -0.5}).word == "good"
+    assert Draft(keyboard, "0").swipe({"down": 0, "good": -0.5}).word == "down"
+
+
+def test_a_swipe_that_no_word_fits_writes_nothing(keyboard):
+    draft = swiped(keyboard, "hello")
+    answer = draft.swipe({})
+    assert (answer.word, answer.candidates, answer.revisions) == ("", [], ())
+    assert draft.text == "Hello"
+
+
+def test_rules():
+    assert [needs_space(text) for text in ("a", "a.", "“", "e-", "a\n")] == [True, True, False, False, False]
+    assert capitalise("hello", "Yes? ", "en") == "Hello"
+    assert capitalise("hello", "yes, ", "en") == "hello"
+    assert capitalise("i'll", "yes", "en") == "I'll"
+    assert capitalise("i", "y", "pl") == "i"
+    assert capitalise("été", "", "fr") == "Été"
+    assert capitalise("", "", "en") == ""
