@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
 from glissando.evaluation.beams import TuningSet
-from glissando.evaluation.evaluate import EvaluationOptions, Method, keyboard_for, read_targets
+from glissando.evaluation.evaluate import EvaluationOptions, Method, keyboard_for, read_targets, with_aspect
 from glissando.keyboard import Keyboard
 from glissando.lexicon import Lexicon
 from glissando.scoring import Scoring
@@ -52,7 +52,8 @@ def keyboard_and_swipes(
     layouts = [swipe.layout for swipe in swipes]
     layout = max(set(layouts), key=layouts.count)
     swipes = [swipe for swipe in swipes if swipe.layout == layout]
-    return keyboard_for(shelf[layout], [swipe.word for swipe in swipes], options)[0], swipes
+    seen = with_aspect(shelf[layout], swipes)
+    return keyboard_for(seen, [swipe.word for swipe in swipes], options)[0], swipes
 
 
 def encode(data: Path, name: str, lexicon: Path | Lexicon | str | None = None) -> Encoded:

@@ -19,15 +19,17 @@ from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, Points, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
-from glissando.runtime import DecoderRuntime, Emissions, EncoderRuntime, match_keys, misfit
+from glissando.runtime import LONGEST, DecoderRuntime, Emissions, EncoderRuntime, MatcherRuntime, match_keys, misfit
 from glissando.scoring import Candidate, Scoring, load_scoring, score_words, softmax
 from glissando.sentence import Sentence, Slot, best_sequence
 from glissando.threads import CORES, map_on_cores
-from glissando.trie import Trie, build_trie
+from glissando.trie import NO_LETTER, Trie, build_trie
 from glissando.weights import load_weights
 
-Method = Literal["auto", "encoder", "decoder"]
-METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder")
+Method = Literal["auto", "encoder", "decoder", "matcher"]
+METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "matcher")
+
+MATCHED = 16  # finalists that a matcher compares; 24 and 48 gain nothing (docs/matcher.md)
 
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
 
@@ -53,11 +55,13 @@ class Finalists:
         words: [F] indices into the lexicon.
         scores: [F] float64, without context.
         log_probs: [F] float64 log-probability of each word's letters.
+        constants: what they were scored by.
     """
 
     words: np.ndarray
     scores: np.ndarray
     log_probs: np.ndarray
+    constants: Scoring
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +72,7 @@ class Stages:
         readings: what the networks say.
         hypotheses: the finalists of the beam, [B, W].
         distances: [B, W, 2] how well the swipe follows each finalist's keys; None where the scoring has no use for it.
+        matches: for each swipe [W] how well the matcher finds that it fits each finalist; None where it was not asked.
         finalists: for each swipe the words of its hypotheses, scored; none where no candidates are asked for.
         candidates: for each swipe the best words, best first.
     """
@@ -75,6 +80,7 @@ class Stages:
     readings: Readings
     hypotheses: Hypotheses
     distances: np.ndarray | None
+    matches: list[np.ndarray | None]
     finalists: list[Finalists]
     candidates: list[list[Candidate]]
 
@@ -90,6 +96,7 @@ class Keyboard:
         decoder: the network that corrects the encoder; None where the encoder decodes alone.
         trie: the lexicon on the layout's letters; built where it is not given.
         context: which words follow which; None where every swipe stands alone.
+        matcher: the network that compares the finalists of a swipe in doubt; None where it is not asked.
     """
 
     layout: Layout
@@ -100,6 +107,7 @@ class Keyboard:
     decoder: DecoderRuntime | None = None
     trie: Trie = field(default=None)  # type: ignore[assignment]
     context: Context | None = None
+    matcher: MatcherRuntime | None = None
 
     def __post_init__(self) -> None:
         if self.decoder is not None and (why := misfit(self.decoder, self.layout, self.encoder)):
@@ -115,8 +123,8 @@ class Keyboard:
 
     @property
     def method(self) -> Method:
-        """Which networks read the swipe: "decoder" where a decoder corrects the encoder, else "encoder"."""
-        return "encoder" if self.decoder is None else "decoder"
+        """What helps the encoder: "matcher" or "decoder", or "encoder" where it is alone."""
+        return "matcher" if self.matcher is not None else "encoder" if self.decoder is None else "decoder"
 
     def decode(self, points: Points, k: int = 5, context: str | None = None) -> list[Candidate]:
         """The ``k`` words a swipe most likely means, best first.
@@ -160,20 +168,23 @@ class Keyboard:
         """
         said = self.read(gestures) if readings is None else readings
 
-        def decode(row: int) -> tuple[Hypotheses, np.ndarray | None, Finalists | None, list[Candidate]]:
+        def decode(row: int) -> tuple[Any, ...]:
             hypotheses = self.search(said, row)
             distances = self.measure(gestures[row], hypotheses)
+            matches = self.match(gestures[row], hypotheses, distances)
             if k <= 0:
-                return hypotheses, distances, None, []
-            finalists = self.score(hypotheses, distances)
-            return hypotheses, distances, finalists, self.choose(finalists, k, contexts[row] if contexts else None)
+                return hypotheses, distances, matches, None, []
+            finalists = self.score(hypotheses, distances, matches)
+            candidates = self.choose(finalists, k, contexts[row] if contexts else None)
+            return hypotheses, distances, matches, finalists, candidates
 
         rows = map_on_cores(decode, range(len(gestures)))
-        hypotheses, distances, finalists, candidates = zip(*rows, strict=True)
+        hypotheses, distances, matches, finalists, candidates = zip(*rows, strict=True)
         return Stages(
             said,
             Hypotheses(np.stack([one.nodes for one in hypotheses]), np.stack([one.log_probs for one in hypotheses])),
             np.stack(distances) if self.scoring.geometric else None,
+            list(matches),
             [one for one in finalists if one is not None],
             list(candidates),
         )
@@ -182,7 +193,8 @@ class Keyboard:
         """The words that a swipe may mean, scored as if it stood alone."""
         gesture = as_gesture(points)
         hypotheses = self.search(self.read([gesture]))
-        return self.score(hypotheses, self.measure(gesture, hypotheses))
+        distances = self.measure(gesture, hypotheses)
+        return self.score(hypotheses, distances, self.match(gesture, hypotheses, distances))
 
     def emissions(self, points: Points) -> Emissions:
         """What the encoder saw, key by key, with B = 1."""
@@ -225,10 +237,43 @@ class Keyboard:
         trace = self.ruler.trace(gesture.x, gesture.y, gesture.t)
         return distances(trace, hypotheses.nodes, self.trie, self.ruler)
 
+    def match(self, gesture: Gesture, hypotheses: Hypotheses, distances: np.ndarray | None) -> np.ndarray | None:
+        """Ask the matcher, if the swipe is in doubt, how well it fits each of the best finalists.
+
+        Args:
+            gesture: the swipe.
+            hypotheses: its finalists, [W].
+            distances: [W, 2] from ``measure``.
+
+        Returns:
+            [W] float64 scores; a finalist that was not compared has the lowest. None where no matcher is asked: there
+            is none, the best word is sure, or a finalist has too many letters for it.
+        """
+        if self.matcher is None or self.scoring.matched is None:
+            return None
+        filled = np.flatnonzero(hypotheses.nodes >= 0)
+        nodes, lengths = hypotheses.nodes[filled], self.trie.depths[hypotheses.nodes[filled]]
+        frequencies = self.lexicon.frequencies[self.trie.words[self.trie.endings[nodes]]]  # of the best word
+        far = None if distances is None else distances[filled]
+        scores = score_words(hypotheses.log_probs[filled], lengths, frequencies, self.scoring, far)
+        best = np.argsort(-scores, kind="stable")[:MATCHED]
+        if len(best) < 2 or softmax(scores, self.scoring.temperature)[best[0]] >= self.scoring.doubt:
+            return None
+        longest = int(lengths[best].max())
+        if longest > LONGEST:
+            return None
+        path = (gesture.path().T - 0.5) * self.key_widths  # [64, 2]
+        letters = self.trie.spell(nodes[best], longest)
+        keys = self._letter_keys(path).take(letters, axis=0, mode="clip")  # [N, L, 2]
+        found = self.matcher.run(path[None], keys[None], (letters != NO_LETTER)[None])[0].astype(np.float64)
+        matches = np.full(len(hypotheses.nodes), found.min())
+        matches[filled[best]] = found
+        return matches
+
     def rank(
         self, hypotheses: Hypotheses, distances: np.ndarray | None = None, k: int = 5, context: str | None = None
     ) -> list[Candidate]:
-        """The best ``k`` words among the finalists of one swipe, by ``Scoring``.
+        """The best ``k`` words among the finalists of one swipe, by ``Scoring``, without a matcher.
 
         Args:
             hypotheses: the finalists, [W].
@@ -238,29 +283,42 @@ class Keyboard:
         """
         return self.choose(self.score(hypotheses, distances), k, context)
 
-    def score(self, hypotheses: Hypotheses, distances: np.ndarray | None = None) -> Finalists:
-        """Score every word of the finalists of one swipe, by ``Scoring`` without context. Shape: [W], [W, 2]."""
+    def score(
+        self, hypotheses: Hypotheses, distances: np.ndarray | None = None, matches: np.ndarray | None = None
+    ) -> Finalists:
+        """Score every word of the finalists of one swipe, by ``Scoring`` without context.
+
+        Args:
+            hypotheses: the finalists, [W].
+            distances: [W, 2] from ``measure``.
+            matches: [W] from ``match``.
+        """
         owners, words = self.trie.words_at(hypotheses.nodes)  # [F] each, a row for every surface form
         log_probs = hypotheses.log_probs.astype(np.float64)[owners]
         lengths = self.trie.depths[hypotheses.nodes[owners]]
         far = None if distances is None else distances.astype(np.float64)[owners]
-        scores = score_words(log_probs, lengths, self.lexicon.frequencies[words], self.scoring, far)
-        return Finalists(words, scores, log_probs)
+        constants = self.scoring if matches is None or self.scoring.matched is None else self.scoring.matched
+        scores = score_words(log_probs, lengths, self.lexicon.frequencies[words], constants, far)
+        if matches is not None:
+            scores = scores + constants.matcher_weight * matches[owners]
+        return Finalists(words, scores, log_probs, constants)
 
     def choose(self, finalists: Finalists, k: int = 5, context: str | None = None) -> list[Candidate]:
         """The best ``k`` of some finalists after a text."""
-        scores = finalists.scores
+        scores, constants = finalists.scores, finalists.constants
         if context is not None and self.context is not None:
             gains = self.context.after(context).gains(self.word_numbers[finalists.words])
-            scores = scores + self.scoring.context_weight * gains
-        return self._candidates(finalists, scores, softmax(scores, self.scoring.temperature), k)
+            scores = scores + constants.context_weight * gains
+        return self._candidates(finalists, scores, softmax(scores, constants.temperature), k)
 
     def join(self, swipes: Sequence[Finalists], k: int = 5, context: str | None = "") -> Sentence:
         """The best sequence of words over the finalists of swipes that follow each other after a text."""
-        heat = self.scoring.temperature
-        slots = [Slot(self.word_numbers[one.words], one.scores / heat) for one in swipes]
-        known = self.context if context is not None else None
-        best, shares, sure = best_sequence(slots, known, context or "", self.scoring.context_weight / heat)
+        slots = [
+            Slot(self.word_numbers[one.words], one.scores / heat, one.constants.context_weight / heat)
+            for one in swipes
+            for heat in (one.constants.temperature,)
+        ]
+        best, shares, sure = best_sequence(slots, self.context if context is not None else None, context or "")
         words = tuple(
             self.lexicon.words[one.words[at]] if at >= 0 else "" for one, at in zip(swipes, best, strict=True)
         )
@@ -314,6 +372,12 @@ class Keyboard:
         return None if (columns == np.arange(len(columns))).all() else columns
 
     @cached_property
+    def key_widths(self) -> np.ndarray:
+        """From fractions of the letter area to key widths, both ways by its aspect. Shape: [2] float32."""
+        width = self.layout.key_size[0]
+        return np.array([1 / width, self.layout.aspect / width], dtype=np.float32)
+
+    @cached_property
     def word_numbers(self) -> np.ndarray:
         """[W] for each word of the lexicon its number in the context, -1 where that does not know it."""
         if self.context is None:
@@ -323,6 +387,15 @@ class Keyboard:
     @cached_property
     def _typing(self) -> Typing:
         return Typing(frozenset(self.layout.letters))
+
+    def _letter_keys(self, path: np.ndarray) -> np.ndarray:
+        """The key of every letter in key widths, of several the one nearest to the path. Shape: [64, 2] -> [A, 2]."""
+        centres = (self.layout.centres - 0.5) * self.key_widths  # [K, 2]
+        groups = list(self.layout.keys_of.values())
+        if len(groups) == len(centres):
+            return centres[[group[0] for group in groups]]
+        gaps = np.square(centres[:, None] - path).sum(axis=-1).min(axis=1)  # [K]
+        return centres[[min(group, key=gaps.__getitem__) for group in groups]]
 
     def _read_batch(self, paths: np.ndarray) -> Readings:
         """Run the networks once. Shape: [B, 2, 64]."""
@@ -350,6 +423,7 @@ def load(
     scoring: str | Path | Mapping[str, Any] | Scoring = "auto",
     weights: str | Path | EncoderRuntime = "encoder",
     decoder: str | Path | DecoderRuntime = "decoder",
+    matcher: str | Path | MatcherRuntime = "matcher",
     method: Method = "auto",
     context: str | Path | Context | None = "auto",
     width: int = 100,
@@ -364,8 +438,10 @@ def load(
         scoring: "auto" (the constants packaged for language and method), a name, a file, or a Scoring.
         weights: a packaged encoder, an ``.onnx`` file, or an encoder that is loaded.
         decoder: a packaged decoder, an ``.onnx`` file, or a decoder that is loaded.
-        method: "encoder"; "decoder", an error on layouts that the decoder was not made for; "auto", the decoder where
-            it fits layout and language, else the encoder. ``Keyboard.method`` says which.
+        matcher: a packaged matcher, an ``.onnx`` file, or a matcher that is loaded.
+        method: what helps the encoder: "matcher", on any layout; "decoder", an error on layouts that it was not made
+            for; "encoder", nothing; "auto", the matcher, unless the constants given know none.
+            ``Keyboard.method`` says which.
         context: which words follow which: "auto" (those packaged for the language, where there are any), a packaged
             name, a ``.context`` file, a Context, or None.
         width: hypotheses the beam keeps.
@@ -380,13 +456,20 @@ def load(
     lexicon = load_lexicon(lexicon if lexicon is not None else language or layout.language or "en")
     language = language or lexicon.language
     encoder = weights if isinstance(weights, EncoderRuntime) else EncoderRuntime(load_weights(weights), threads=threads)
-    corrector = None
-    if method != "encoder":
-        corrector = (
-            decoder if isinstance(decoder, DecoderRuntime) else DecoderRuntime(load_weights(decoder), threads=threads)
+    asked = "matcher" if method == "auto" else method
+    constants = load_scoring(scoring, language, asked)
+    if constants.matched is None and method == "matcher":
+        raise WeightsError(
+            "these constants know no matcher: they lack 'matched'; see `glissando tune --method matcher`"
         )
-        if method == "auto" and not corrector.suits(layout, encoder, language):
-            corrector = None
-    constants = load_scoring(scoring, language, "encoder" if corrector is None else "decoder")
+    helpers: dict[str, Any] = {}
+    if asked == "decoder":
+        if not isinstance(decoder, DecoderRuntime):
+            decoder = DecoderRuntime(load_weights(decoder), threads=threads)
+        helpers["decoder"] = decoder
+    elif asked == "matcher" and constants.matched is not None:
+        if not isinstance(matcher, MatcherRuntime):
+            matcher = MatcherRuntime(load_weights(matcher), threads=threads)
+        helpers["matcher"] = matcher
     before = load_context(context, language)
-    return Keyboard(layout, lexicon, encoder, constants, width, corrector, context=before)
+    return Keyboard(layout, lexicon, encoder, constants, width, context=before, **helpers)

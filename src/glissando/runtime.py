@@ -73,7 +73,6 @@ class DecoderRuntime:
 
     Attributes:
         layout: the layout it belongs to; log-probabilities go through it in the order of this layout's keys.
-        language: the language of the words it was trained on, "" where its JSON does not say.
         encoder: SHA-256 of the encoder it was trained over, None where its JSON does not say.
         frames: T, the frames it takes.
     """
@@ -81,7 +80,6 @@ class DecoderRuntime:
     def __init__(self, weights: Weights, *, threads: int = 1) -> None:
         self.weights = weights
         self.layout = _bound_layout(weights)
-        self.language: str = weights.card.get("language", "")
         self.encoder: str | None = weights.card.get("encoder")
         self.session = _session(weights, threads)
         shapes = {entry.name: entry.shape for entry in self.session.get_inputs()}
@@ -89,11 +87,6 @@ class DecoderRuntime:
         coefficients = (shapes.get("coefficients") or (0, 0, 0))[2]
         takes = ((self.frames, len(self.layout.keys) + 1), (self.frames, coefficients), (self.frames,))
         _check_graph(weights.name, "decoder", self.session, dict(zip(OUTPUTS, takes, strict=True)), CORRECTED)
-
-    def suits(self, layout: Layout, encoder: EncoderRuntime, language: str) -> bool:
-        """Whether it was made for a layout, an encoder and a language ("" where it is not known)."""
-        spoken = not language or not self.language or language == self.language
-        return spoken and not misfit(self, layout, encoder)
 
     def run(self, emissions: Emissions, columns: np.ndarray | None = None) -> Emissions:
         """Correct emissions; field and gate stay the encoder's.

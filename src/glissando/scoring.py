@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,13 @@ class Scoring:
 
         log_prob / length^length_exponent + frequency_weight * max(byte, frequency_floor) + length_bonus * length
         - location_weight * location - shape_weight * shape
-        + context_weight * gain
+        + matcher_weight * match + context_weight * gain
 
     The first line is the report's (eq. 3) when the floor is 0. The distances in the second come from geometry.py, the
     gain in the third from context.py, where the words before the swipe are known.
     With a decoder, log_prob is (1 - decoder_share) of the encoder's plus decoder_share of the decoder's.
+    With a matcher, a swipe is in doubt where the best word is less likely than ``doubt``. Then the matcher compares the
+    finalists, and they are ranked again by the constants in ``matched``, which know what its match is worth.
     """
 
     length_exponent: float = 0.105  # gamma; these five are the report's English tune
@@ -64,13 +66,14 @@ class Scoring:
     pruning_frequency: float = 0.0  # lambda_p, per unit of the byte; 0 is the report's pruning
     pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
     context_weight: float = 1.0  # per nat that the words before add; it does nothing where they are not known
+    matcher_weight: float = 0.0  # per unit of the matcher's score
+    doubt: float = 0.95  # the matcher is asked where the best word is less likely than this
+    matched: Scoring | None = None  # the constants where the matcher was asked; None for those without it
 
     def __post_init__(self) -> None:
         check_numbers(self, "scoring")
-        for field in fields(self):
-            object.__setattr__(
-                self, field.name, float(getattr(self, field.name))
-            )  # an int would overflow a uint8 array
+        for field in number_fields(self):  # an int would overflow a uint8 array
+            object.__setattr__(self, field.name, float(getattr(self, field.name)))
         if self.pruning_frequency < 0:  # the search would prefer prefixes of rare words
             raise ScoringError(f"scoring constant pruning_frequency must not be negative, got {self.pruning_frequency}")
         if not 0 <= self.decoder_share <= 1:
@@ -81,21 +84,34 @@ class Scoring:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], source: str = "scoring") -> Scoring:
         """Read constants; fields left out keep their defaults, unknown ones are an error."""
-        return cls(**read_numbers(cls, data, "scoring", source))
+        values = read_numbers(cls, data, "scoring", source)
+        if values.get("matched") is not None:
+            values["matched"] = cls.from_dict(values["matched"], f"{source}, matched")
+        return cls(**values)
 
     @property
     def geometric(self) -> bool:
         """Whether the ranking needs the distances of geometry.py."""
-        return bool(self.location_weight or self.shape_weight)
+        again = self.matched is not None and self.matched.geometric
+        return bool(self.location_weight or self.shape_weight) or again
 
-    def to_dict(self) -> dict[str, float]:
+    def changed(self, values: Mapping[str, float]) -> Scoring:
+        """The constants with some of the numbers replaced."""
+        return replace(self, **values)  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
         """The JSON form that ``from_dict`` reads."""
         return asdict(self)
 
 
+def number_fields(constants: Any) -> list[Field[Any]]:
+    """The fields of a dataclass of constants, all but ``matched``."""
+    return [field for field in fields(constants) if field.name != "matched"]
+
+
 def check_numbers(constants: Any, kind: str) -> None:
     """Refuse a dataclass of constants in which one is not a finite number."""
-    for field in fields(constants):
+    for field in number_fields(constants):
         value = getattr(constants, field.name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ScoringError(f"{kind} constant {field.name} must be a finite number, got {value!r}")
@@ -116,7 +132,7 @@ def read_numbers(cls: Any, data: Any, kind: str, source: str) -> dict[str, Any]:
 
 
 def packaged_scorings() -> tuple[str, ...]:
-    """Names of the constants that come with the package: language codes, "en-decoder" and "general"."""
+    """Names of the constants that come with the package: language codes and "general", alone or with a method."""
     folder = resources.files("glissando") / "assets" / "scoring"
     return tuple(sorted(entry.name.removesuffix(".json") for entry in folder.iterdir() if entry.name.endswith(".json")))
 
@@ -126,8 +142,8 @@ def load_scoring(
 ) -> Scoring:
     """Find constants: given as such, "auto", a packaged name, or a JSON file.
 
-    "auto" takes those packaged for the lexicon's language and the method ("en-decoder"), else for the language, else
-    the general ones.
+    "auto" takes those packaged for the lexicon's language and the method ("en-matcher"), else the method's general
+    ones, else the language's, else the general ones.
     """
     if isinstance(scoring, Scoring):
         return scoring
@@ -140,7 +156,7 @@ def read_scoring(scoring: str | Path = "auto", language: str = "", method: str =
     """The JSON behind a name or a file, with everything in it, and its name or path."""
     name = str(scoring)
     if name == "auto":
-        wanted = (f"{language}-{method}", language, "general")
+        wanted = (f"{language}-{method}", f"general-{method}", language, "general")
         name = next(name for name in wanted if name in packaged_scorings())
     if name in packaged_scorings():
         text = (resources.files("glissando") / "assets" / "scoring" / f"{name}.json").read_text(encoding="utf-8")

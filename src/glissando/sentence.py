@@ -43,10 +43,12 @@ class Slot:
     Attributes:
         numbers: [F] int32 in the context, -1 where that does not know the word.
         logs: [F] log-probabilities without context, up to a constant.
+        weight: of the context's gains.
     """
 
     numbers: np.ndarray
     logs: np.ndarray
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -59,28 +61,27 @@ class _Sequence:
 
 
 def best_sequence(
-    slots: Sequence[Slot], context: Context | None, text: str, weight: float
+    slots: Sequence[Slot], context: Context | None, text: str
 ) -> tuple[tuple[int, ...], list[np.ndarray], float]:
     """The likeliest sequence of one finalist a slot.
 
     Args:
         slots: the finalists.
-        context: which words follow which; without it, or with a weight of 0, every swipe stands alone.
+        context: which words follow which; without it every swipe stands alone.
         text: what stands before.
-        weight: of the context's gains.
 
     Returns:
         places: for each slot the place of its word among the finalists, -1 where it has none.
         shares: for each slot [F] the probability of every finalist.
         probability: of the sequence.
     """
-    if context is None or not weight:
+    if context is None:
         alone = [softmax(slot.logs) for slot in slots]
         best = tuple(int(share.argmax()) if len(share) else -1 for share in alone)
         return best, alone, math.prod(float(share.max()) for share in alone if len(share))
     kept = [_Sequence(0.0, (), context.state(text))]
     for slot in slots:
-        kept = _extend(kept, slot, context, weight)
+        kept = _extend(kept, slot, context)
     mass = softmax([one.log for one in kept])
     shares = [np.zeros(len(slot.logs)) for slot in slots]
     for one, share in zip(kept, mass.tolist(), strict=True):
@@ -90,7 +91,7 @@ def best_sequence(
     return kept[0].places, shares, float(mass[0])
 
 
-def _extend(kept: Sequence[_Sequence], slot: Slot, context: Context, weight: float) -> list[_Sequence]:
+def _extend(kept: Sequence[_Sequence], slot: Slot, context: Context) -> list[_Sequence]:
     """The likeliest sequences with one word more, best first."""
     if not len(slot.logs):
         return [_Sequence(one.log, (*one.places, -1), advance(one.state, -1)) for one in kept]
@@ -100,7 +101,7 @@ def _extend(kept: Sequence[_Sequence], slot: Slot, context: Context, weight: flo
     for state in dict.fromkeys(one.state for one in kept):
         outlook = context.follow(state)
         # A word never seen has other chances in other contexts, so that gains count from the same zero.
-        gained[state] = logs + weight * (outlook.gains(numbers) + outlook.unseen)
+        gained[state] = logs + slot.weight * (outlook.gains(numbers) + outlook.unseen)
     totals = np.concatenate([one.log + gained[one.state] for one in kept])
     best = np.argsort(-totals, kind="stable")[:SEQUENCES]
     best = best[totals[best] >= totals[best[0]] - MARGIN]

@@ -6,7 +6,7 @@ score is linear in its location and frequency weight, so its matches are stored 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numba
@@ -41,6 +41,8 @@ class StoredBeams:
         words: the V spellings that the swipes mean.
         gains: [H] float32 what the words before add (context.py), the most of the spelling's words; zeros where they
             are not known.
+        matches: [H] float32 the matcher's scores; zeros where it was not asked.
+        asked: [n] bool, whether the matcher was asked about a swipe.
     """
 
     log_probs: np.ndarray
@@ -53,10 +55,15 @@ class StoredBeams:
     targets: np.ndarray
     words: tuple[str, ...]
     gains: np.ndarray = field(default=None)  # type: ignore[arg-type]
+    matches: np.ndarray = field(default=None)  # type: ignore[arg-type]
+    asked: np.ndarray = field(default=None)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
-        if self.gains is None:
-            object.__setattr__(self, "gains", np.zeros(len(self.log_probs), dtype=np.float32))
+        for name in ("gains", "matches"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros(len(self.log_probs), dtype=np.float32))
+        if self.asked is None:
+            object.__setattr__(self, "asked", np.zeros(len(self.targets), dtype=bool))
 
     @property
     def recall(self) -> float:
@@ -64,10 +71,15 @@ class StoredBeams:
         return 100 * float(np.mean(self.places >= 0))
 
     def scores(self, scoring: Scoring) -> np.ndarray:
-        """Score every hypothesis. Shape: [H] float64."""
-        log_probs, distances = self.log_probs.astype(np.float64), self.distances.astype(np.float64)
-        alone = score_words(log_probs, self.lengths, self.frequencies, scoring, distances)
-        return alone + scoring.context_weight * self.gains.astype(np.float64)  # type: ignore[no-any-return]
+        """Score every hypothesis; those of swipes about which the matcher was asked by ``scoring.matched``.
+
+        Shape: [H] float64.
+        """
+        return self._by_swipe(scoring, self._scores)
+
+    def logits(self, scoring: Scoring) -> np.ndarray:
+        """Scores whose softmax over a beam is the probability. Shape: [H] float64."""
+        return self._by_swipe(scoring, lambda constants: self._scores(constants) / constants.temperature)
 
     def ranks(self, scoring: Scoring) -> tuple[np.ndarray, np.ndarray]:
         """Rank of every target (0 where lost) and the spelling ranked first. Shape: [n], [n]."""
@@ -82,7 +94,7 @@ class StoredBeams:
         """The probability of the best spelling, and whether it was meant, for every swipe that has one. Shape: [m]."""
         sizes = np.diff(self.offsets)
         starts = self.offsets[:-1][sizes > 0]
-        scaled = self.scores(scoring) / scoring.temperature
+        scaled = self.logits(scoring)
         best = np.maximum.reduceat(scaled, starts)
         mass = np.add.reduceat(np.exp(scaled - np.repeat(best, sizes[sizes > 0])), starts)
         return 1 / mass, self.ranks(scoring)[0][sizes > 0] == 1
@@ -96,8 +108,22 @@ class StoredBeams:
         places = np.where(self.places[chosen] >= 0, self.places[chosen] - self.offsets[chosen] + offsets[:-1], -1)
         return StoredBeams(
             self.log_probs[flat], self.lengths[flat], self.frequencies[flat], self.distances[flat], offsets, places,
-            self.spellings[flat], self.targets[chosen], self.words, self.gains[flat],
+            self.spellings[flat], self.targets[chosen], self.words, self.gains[flat], self.matches[flat],
+            self.asked[chosen],
         )  # fmt: skip
+
+    def _scores(self, scoring: Scoring) -> np.ndarray:
+        """Score every hypothesis by the same constants. Shape: [H] float64."""
+        log_probs, distances = self.log_probs.astype(np.float64), self.distances.astype(np.float64)
+        matches, gains = self.matches.astype(np.float64), self.gains.astype(np.float64)
+        alone = score_words(log_probs, self.lengths, self.frequencies, scoring, distances)
+        return alone + scoring.matcher_weight * matches + scoring.context_weight * gains  # type: ignore[no-any-return]
+
+    def _by_swipe(self, scoring: Scoring, of: Callable[[Scoring], np.ndarray]) -> np.ndarray:
+        """What some constants give, those in ``matched`` where the matcher was asked. Shape: [H]."""
+        if scoring.matched is None or not self.asked.any():
+            return of(scoring)
+        return np.where(np.repeat(self.asked, np.diff(self.offsets)), of(scoring.matched), of(scoring))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +155,23 @@ class TuningSet:
     def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
         """Search every swipe with these pruning constants; ``measured`` adds the distances of geometry.py."""
         # Any weight other than zero makes the keyboard measure.
-        asked = replace(scoring, location_weight=1.0 if measured else 0.0, shape_weight=0.0)
-        keyboard = self.keyboard.replace(scoring=asked)
+        asked = replace(scoring, location_weight=1.0 if measured else 0.0, shape_weight=0.0, matched=None)
+        return self._store(self.keyboard.replace(scoring=asked))
+
+    def matched_beams(self, scoring: Scoring) -> StoredBeams:
+        """Search every swipe and ask the matcher about those in doubt; ``scoring`` decides which."""
+        known = scoring if scoring.matched is not None else replace(scoring, matched=Scoring())
+        return self._store(self.keyboard.replace(scoring=known))
+
+    def _store(self, keyboard: Keyboard) -> StoredBeams:
+        """Keep what scoring needs of every swipe."""
         stages = keyboard.stages(self.gestures, 0, self.readings)
-        frequencies = keyboard.lexicon.frequencies
+        nodes, frequencies = stages.hypotheses.nodes, keyboard.lexicon.frequencies
         beams = store_beams(stages.hypotheses, keyboard.trie, frequencies, self.targets, stages.distances)
-        return replace(beams, gains=self._gains(stages.hypotheses))
+        silent = np.zeros(nodes.shape[1], dtype=np.float32)
+        matches = np.stack([silent if one is None else one.astype(np.float32) for one in stages.matches])[nodes >= 0]
+        asked = np.array([one is not None for one in stages.matches])
+        return replace(beams, gains=self._gains(stages.hypotheses), matches=matches, asked=asked)
 
     def _gains(self, hypotheses: Hypotheses) -> np.ndarray:
         """What the texts add to every hypothesis. Shape: [n, W] -> [H]."""
@@ -241,8 +278,9 @@ def join_beams(parts: Sequence[StoredBeams]) -> StoredBeams:
         "places": np.concatenate([np.where(part.places >= 0, part.places + start, -1) for part, start in shifted]),
         "spellings": np.concatenate([new[part.spellings] for part, new in renumbered]),
         "targets": np.concatenate([new[part.targets] for part, new in renumbered]),
+        "asked": np.concatenate([part.asked for part in parts]),
     }
-    for name in ("log_probs", "lengths", "frequencies", "distances", "gains"):  # one row per hypothesis
+    for name in ("log_probs", "lengths", "frequencies", "distances", "gains", "matches"):  # one row per hypothesis
         joined[name] = np.concatenate([getattr(part, name) for part in parts])
     return StoredBeams(**joined, words=words)
 

@@ -22,12 +22,13 @@ from glissando.evaluation.study import Plan, Progress, Range, Space, StudyResult
 from glissando.scoring import Scoring
 from glissando.shark2 import Shark2Constants
 
-LINEAR = ("frequency_weight", "length_bonus", "location_weight", "shape_weight", "context_weight")
+LINEAR = ("frequency_weight", "length_bonus", "location_weight", "shape_weight", "matcher_weight", "context_weight")
 GRID = {  # the non-linear constants, and the values that are tried
     "length_exponent": tuple(0.1 * step for step in range(-2, 11)),
     "frequency_floor": (0.0, 30.0, 45.0, 60.0, 75.0, 90.0),
 }
 START = {"length_exponent": 8, "frequency_floor": 3}  # in the grid: an exponent of 0.6 and a floor of 60, as in English
+TOLD = {"context_weight": "gains", "matcher_weight": "matches"}  # the weights of columns that may be missing
 CONSTANTS = (*GRID, *LINEAR)
 FLAT = tuple(name for name in CONSTANTS if name not in ("location_weight", "shape_weight"))  # without geometry
 RIDGE = 1e-4  # on standardised weights: keeps a constant column from running away
@@ -48,29 +49,36 @@ FURTHER_SPACE: Space = {  # constants beyond equation 3
     "frequency_floor": Range(0.0, 150.0, lowest=0.0, highest=255.0),
     "location_weight": Range(-1.0, 10.0),
     "shape_weight": Range(-2.0, 25.0),
+    "matcher_weight": Range(0.0, 3.0),
     "context_weight": Range(0.0, 4.0),
 }
 SHARK2_SPACE: Space = {"location_weight": Range(0.0, 40.0), "frequency_weight": Range(-0.02, 0.25)}
 
 
-def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, constants: Sequence[str] = CONSTANTS) -> Scoring:
+def fit_scoring(
+    beams: Sequence[StoredBeams],
+    scoring: Scoring,
+    constants: Sequence[str] = CONSTANTS,
+    shares: Sequence[float] | None = None,
+) -> Scoring:
     """The scoring constants that make the targets of some corpora likeliest, and the temperature that goes with them.
 
     Args:
-        beams: stored beams of each corpus, with distances where a geometric weight counts; corpora count the same.
+        beams: stored beams of each corpus, with distances where a geometric weight counts.
         scoring: the constants that are not fitted.
         constants: which to fit, of ``CONSTANTS``; none fits the temperature alone. The weight of context keeps its
-            value where no swipe has a text before it.
+            value where no swipe has a text before it, that of the matcher where it was not asked.
+        shares: how much each corpus counts; by default all the same.
     """
-    told = any(part.gains.any() for part in beams)
-    linear = [name for name in LINEAR if name in constants and (told or name != "context_weight")]
+    silent = [name for name, column in TOLD.items() if not any(getattr(part, column).any() for part in beams)]
+    linear = [name for name in LINEAR if name in constants and name not in silent]
     grid = [name for name in GRID if name in constants]
     fits: dict[tuple[int, ...], tuple[Scoring, float]] = {}
 
     def cost(place: tuple[int, ...]) -> float:
         if place not in fits:
             values = {name: GRID[name][index] for name, index in zip(grid, place, strict=True)}
-            fits[place] = _fit_linear(beams, replace(scoring, **values), linear)
+            fits[place] = _fit_linear(beams, scoring.changed(values), linear, shares)
         return fits[place][1]
 
     best, here = tuple(START[name] for name in grid), None
@@ -82,9 +90,28 @@ def fit_scoring(beams: Sequence[StoredBeams], scoring: Scoring, constants: Seque
     return fits[best][0]
 
 
+def fit_matched(
+    beams: Sequence[StoredBeams],
+    scoring: Scoring,
+    constants: Sequence[str] = CONSTANTS,
+    shares: Sequence[float] | None = None,
+) -> Scoring:
+    """Fit ``scoring.matched`` to the swipes about which the matcher was asked; see ``fit_scoring``.
+
+    Args:
+        beams: from ``TuningSet.matched_beams`` with these constants.
+        scoring: the constants for all other swipes, which stay.
+        constants: which to fit; the others are those of the other swipes.
+        shares: how much each corpus counts.
+    """
+    doubtful = [part.select(part.asked) for part in beams]
+    matched = fit_scoring(doubtful, replace(scoring, matched=None), constants, shares)
+    return replace(scoring, matched=matched)
+
+
 def cross_entropy(beams: StoredBeams, scoring: Scoring) -> float:
     """Mean negative log-probability of the targets that are in their beams, in nats."""
-    return _Choices(beams, beams.scores(scoring)[:, None] / scoring.temperature).cost(np.ones(1))
+    return _Choices(beams, beams.logits(scoring)[:, None]).cost(np.ones(1))
 
 
 def choose_constants(names: Sequence[str]) -> Space:
@@ -107,7 +134,7 @@ def search_pruning(
     """The pruning constants that keep the most targets in the beam: recall in percent, the mean over the corpora."""
 
     def recall(choice: dict[str, float]) -> float:
-        return float(np.mean([search_corpus(parts, replace(scoring, **choice)).recall for parts in corpora]))
+        return float(np.mean([search_corpus(parts, scoring.changed(choice)).recall for parts in corpora]))
 
     return maximise(recall, plan, asdict(scoring), progress)
 
@@ -116,7 +143,7 @@ def search_scoring(
     beams: Sequence[StoredBeams], scoring: Scoring, plan: Plan, progress: Progress | None = None
 ) -> StudyResult:
     """The scoring constants with the highest tt1mm5."""
-    return maximise(lambda choice: mean_tt1mm5(beams, replace(scoring, **choice)), plan, asdict(scoring), progress)
+    return maximise(lambda choice: mean_tt1mm5(beams, scoring.changed(choice)), plan, asdict(scoring), progress)
 
 
 def search_shark2(
@@ -143,38 +170,41 @@ def _neighbours(place: tuple[int, ...], sizes: Sequence[int]) -> list[tuple[int,
     return places
 
 
-def _fit_linear(beams: Sequence[StoredBeams], scoring: Scoring, names: Sequence[str]) -> tuple[Scoring, float]:
+def _fit_linear(
+    beams: Sequence[StoredBeams], scoring: Scoring, names: Sequence[str], shares: Sequence[float] | None
+) -> tuple[Scoring, float]:
     """The best linear weights and temperature, and their cross-entropy."""
     parts = [_Choices(part, _columns(part, scoring, names)) for part in beams]
-    weights = _newton(parts, np.array([1.0] + [0.0] * len(names)))
+    shares = [1.0] * len(parts) if shares is None else shares
+    weights = _newton(parts, np.array([1.0] + [0.0] * len(names)), shares)
     if weights[0] <= 0:  # the evidence would count against a word: no ranking
         return scoring, np.inf
     values = dict(zip(names, (weights[1:] / weights[0]).tolist(), strict=True))
-    cost = float(np.mean([part.cost(weights) for part in parts]))
-    return replace(scoring, **values, temperature=float(1 / weights[0])), cost
+    cost = float(np.average([part.cost(weights) for part in parts], weights=shares))
+    return scoring.changed({**values, "temperature": float(1 / weights[0])}), cost
 
 
 def _columns(beams: StoredBeams, scoring: Scoring, names: Sequence[str]) -> np.ndarray:
     """The score without the named terms, then each of those terms for a weight of one. Shape: [H, 1 + names]."""
-    rest = beams.scores(replace(scoring, **dict.fromkeys(names, 0.0)))
+    rest = beams.scores(scoring.changed(dict.fromkeys(names, 0.0)))
     silent = replace(beams, log_probs=np.zeros_like(beams.log_probs))
-    alone = replace(scoring, **dict.fromkeys(LINEAR, 0.0))
-    return np.column_stack([rest, *(silent.scores(replace(alone, **{name: 1.0})) for name in names)])
+    alone = scoring.changed(dict.fromkeys(LINEAR, 0.0))
+    return np.column_stack([rest, *(silent.scores(alone.changed({name: 1.0})) for name in names)])
 
 
-def _newton(parts: Sequence[_Choices], weights: np.ndarray) -> np.ndarray:
-    """The weights of least cost, every part counting the same. Shape: [C] -> [C]."""
+def _newton(parts: Sequence[_Choices], weights: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+    """The weights of least cost, every part counting by its share. Shape: [C] -> [C]."""
     spread = np.mean([part.values.std(axis=0) for part in parts], axis=0) + 1e-9
 
     def cost(weights: np.ndarray) -> float:
         penalty = RIDGE / 2 * np.sum((weights * spread) ** 2)
-        return float(np.mean([part.cost(weights) for part in parts]) + penalty)
+        return float(np.average([part.cost(weights) for part in parts], weights=shares) + penalty)
 
     before = cost(weights)
     for _ in range(STEPS):
         slopes = [part.slope(weights) for part in parts]
-        gradient = np.mean([slope[0] for slope in slopes], axis=0) + RIDGE * weights * spread**2
-        curvature = np.mean([slope[1] for slope in slopes], axis=0) + RIDGE * np.diag(spread**2)
+        gradient = np.average([slope[0] for slope in slopes], axis=0, weights=shares) + RIDGE * weights * spread**2
+        curvature = np.average([slope[1] for slope in slopes], axis=0, weights=shares) + RIDGE * np.diag(spread**2)
         step = np.linalg.solve(curvature, gradient)
         # Far from the optimum a whole step can go uphill; so small a step is as good as none.
         while (after := cost(weights - step)) > before + 1e-12 and np.abs(step * spread).max() > 1e-6:

@@ -33,6 +33,7 @@ from glissando.evaluation.fit import (
     SHARK2_SPACE,
     choose_constants,
     cross_entropy,
+    fit_matched,
     fit_scoring,
     search_corpus,
     search_pruning,
@@ -213,7 +214,7 @@ class _Session:
             plan = self._plan("pruning", PRUNING_SPACE, options.trials_pruning, fixed)
             with self.bar("pruning") as progress:
                 searches["pruning"] = search_pruning(sets, scoring, plan, progress)
-            scoring = replace(scoring, **searches["pruning"].best)
+            scoring = scoring.changed(searches["pruning"].best)
         with self.bar("searching"):
             beams = [search_corpus(parts, scoring, measured) for parts in sets]
             start = [search_corpus(parts, before, measured) for parts in sets] if scoring != before else beams
@@ -225,7 +226,13 @@ class _Session:
             plan = self._plan("scoring", space, options.trials_scoring, _outside(scoring, space))
             with self.bar("scoring") as progress:
                 searches["scoring"] = search_scoring(beams, scoring, plan, progress)
-            scoring = fit_scoring(beams, replace(scoring, **searches["scoring"].best), constants=())
+            scoring = fit_scoring(beams, scoring.changed(searches["scoring"].best), constants=())
+        if sets[0][0].keyboard.matcher is not None:
+            with self.bar("matching"):
+                start = [join_beams([part.matched_beams(before) for part in parts]) for parts in sets]
+                beams = [join_beams([part.matched_beams(scoring) for part in parts]) for parts in sets]
+                if options.stage != "pruning":
+                    scoring = fit_matched(beams, scoring, options.chosen)
         metrics = {"before": self._measure(start, before), "after": self._measure(beams, scoring)}
         return self._result({"scoring": scoring.to_dict()}, searches, metrics, command)
 
@@ -295,7 +302,8 @@ def _identify(corpora: Sequence[TuningCorpus], evaluation: EvaluationOptions) ->
     weights = context = None
     if isinstance(board, Keyboard):
         context = None if board.context is None else board.context.header
-        files = [board.encoder.weights, *([board.decoder.weights] if board.decoder else [])]
+        networks = (board.encoder, board.decoder, board.matcher)
+        files = [network.weights for network in networks if network is not None]
         weights = "+".join(file.card["sha256"][:16] for file in files)
     described = [corpus.describe() for corpus in corpora]
     return {

@@ -36,8 +36,9 @@ class Matcher(nn.Module):
         self.key_in = _two_layers(waves + KEY_FEATURES + 2 * LETTER_WAVES, width)
         self.dropout = nn.Dropout(config.dropout)
         self.word_blocks = nn.ModuleList(Block(config, looks=True) for _ in range(config.word_blocks))
-        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 1))
-        nn.init.zeros_(self.head[-1].weight)
+        last = nn.Linear(width, 1)
+        nn.init.zeros_(last.weight)
+        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.GELU(), last)
 
     def forward(self, path: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
         """Compare finalists with a swipe.
@@ -116,10 +117,10 @@ class Block(nn.Module):
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None) -> Tensor:
         """Attention of several heads. Shape: [B, Q, D], [B, K, D], [B, K, D], bias [B, heads or 1, Q or 1, K]."""
-        split = [part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (q, k, v)]  # [B, heads, ., D / heads]
+        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (q, k, v))  # [B, heads, ., D/heads]
         if bias is not None:
-            bias = bias.to(q.dtype).expand(-1, -1, q.shape[1], -1)
-        return F.scaled_dot_product_attention(*split, attn_mask=bias).transpose(1, 2).flatten(-2)
+            bias = bias.to(q.dtype).expand(-1, -1, q.shape[2], -1)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias).transpose(1, 2).flatten(-2)
 
 
 class GatedConvolution(nn.Module):
