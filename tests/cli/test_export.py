@@ -11,9 +11,9 @@ from glissando.export.bundle import read_bundle
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
-from networks import small_encoder  # noqa: E402 (needs torch)
+from networks import small_encoder, small_matcher  # noqa: E402 (needs torch)
 
-from glissando.model.checkpoint import save_encoder  # noqa: E402
+from glissando.model.checkpoint import save_encoder, save_matcher  # noqa: E402
 from glissando.weights import load_weights  # noqa: E402
 
 
@@ -62,6 +62,19 @@ def test_verify_fails_where_a_file_is_of_another_checkpoint(folder, words, monke
     assert "NO" in bad.out
 
 
+def test_a_matcher_is_exported_verified_and_bundled(folder, words, tmp_path):
+    save_matcher(tmp_path / "m.safetensors", small_matcher())
+    assert run("export", "onnx", tmp_path / "m.safetensors", tmp_path / "m.onnx").code == 0
+    call = ("export", "verify", tmp_path / "m.onnx", "--checkpoint", tmp_path / "m.safetensors", "--count", 8)
+    result = run(*call, "--lexicon", words, "--weights", folder / "one.onnx")
+    assert result.code == 0, result
+    assert "a matcher's scores" in result.out
+    message = refused(
+        "export", "bundle", "--lexicon", words, "--matcher", folder / "one.onnx", tmp_path / "bundle"
+    )
+    assert "a matcher takes path, keys, mask" in message
+
+
 def test_verify_takes_recorded_swipes_and_prints_json(folder, words, corpus):
     swipes = corpus([row("hello"), row("world"), row("hello", "dvorak")])
     call = ("export", "verify", folder / "one.onnx", "--checkpoint", folder / "one.safetensors", "--json")
@@ -69,7 +82,7 @@ def test_verify_takes_recorded_swipes_and_prints_json(folder, words, corpus):
     assert result.code == 0, result.err
     (comparison,) = json.loads(result.out)
     assert (comparison["swipes"], comparison["passed"]) == (2, True)
-    assert comparison["bar"] == {"emissions": 1e-4, "agreement": 99.9}
+    assert comparison["bar"] == {"outputs": 1e-4, "agreement": 99.9}
 
 
 def test_what_is_refused_is_one_line(folder, words, tiny_weights, tmp_path, monkeypatch):

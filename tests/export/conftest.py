@@ -1,4 +1,4 @@
-"""Two small networks and the files they are exported to, made once: an export takes seconds."""
+"""Three small networks and the files they are exported to, made once: an export takes seconds."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +8,11 @@ import pytest
 
 @dataclass(frozen=True)
 class Exported:
-    """Networks in torch, and the folder with ``encoder`` and ``decoder`` as .safetensors and as .onnx."""
+    """Networks in torch, and the folder with ``encoder``, ``decoder`` and ``matcher`` as .safetensors and as .onnx."""
 
     encoder: object
     decoder: object
+    matcher: object
     folder: Path
 
 
@@ -19,19 +20,20 @@ class Exported:
 def exported(tmp_path_factory) -> Exported:
     pytest.importorskip("torch")
     pytest.importorskip("onnxscript")
-    from networks import small_decoder, small_encoder
+    from networks import small_decoder, small_encoder, small_matcher
 
     from glissando.export.checkpoint import ExportOptions, export_checkpoint
     from glissando.layout import load_layout
-    from glissando.model.checkpoint import save_decoder, save_encoder
+    from glissando.model.checkpoint import save_decoder, save_encoder, save_matcher
 
     folder = tmp_path_factory.mktemp("exported")
-    encoder, decoder = small_encoder(dilations=(1, 2)), small_decoder()
+    encoder, decoder, matcher = small_encoder(dilations=(1, 2)), small_decoder(), small_matcher()
     config = {"batch": 7, "teachers": ["private/first.safetensors"], "synthetic_words": "/private/en.txt"}
     extra = {"training": {"config": config, "corpus": "digest"}, "metrics": {"step": 3, "val_ctc": 1.5}}
     save_encoder(folder / "encoder.safetensors", encoder, extra)
     save_decoder(folder / "decoder.safetensors", decoder, extra | {"layout": load_layout("qwerty").to_dict()})
-    for kind in ("encoder", "decoder"):
+    save_matcher(folder / "matcher.safetensors", matcher, extra)
+    for kind in ("encoder", "decoder", "matcher"):
         options = ExportOptions(note="made for a test", encoder=str(folder / "encoder.onnx"))
         export_checkpoint(folder / f"{kind}.safetensors", folder / f"{kind}.onnx", options)
-    return Exported(encoder, decoder, folder)
+    return Exported(encoder, decoder, matcher, folder)

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from networks import small_decoder, small_encoder  # noqa: E402
+from networks import small_decoder, small_encoder, small_matcher  # noqa: E402
 
 from glissando.errors import MissingExtraError, WeightsError  # noqa: E402
 from glissando.export.executorch import (  # noqa: E402
@@ -18,8 +18,10 @@ from glissando.export.executorch import (  # noqa: E402
     MixedDecoder,
     export_decoder,
     export_encoder,
+    export_matcher,
+    spell_attention,
 )
-from glissando.export.runners import Program, TorchForward  # noqa: E402
+from glissando.export.runners import MatcherProgram, Program, TorchForward  # noqa: E402
 
 
 def swipe_on(keys, seed=3):
@@ -36,6 +38,15 @@ def frames(seed=4):
     rng = np.random.default_rng(seed)
     log_probs = np.log(rng.dirichlet(np.ones(27), (1, 32))).astype(np.float32)
     return log_probs, rng.normal(size=(1, 32, 64)).astype(np.float32), rng.normal(size=(1, 32)).astype(np.float32)
+
+
+def finalists(count, letters, seed=5):
+    """A path and finalists of one to ``letters`` letters, in key widths, as arrays."""
+    rng = np.random.default_rng(seed)
+    path = rng.normal(0, 0.3, (1, 64, 2)).cumsum(1).astype(np.float32)
+    keys = rng.normal(0, 2, (1, count, letters, 2)).astype(np.float32)
+    lengths = 1 + np.arange(count) % letters
+    return path, keys, (np.arange(letters) < lengths[::-1, None])[None]
 
 
 @pytest.mark.parametrize(
@@ -98,6 +109,30 @@ def test_a_decoder_in_executorch(precision, tolerance, tmp_path):
     np.testing.assert_array_equal(first, kept)  # a result is not written over by the next
     np.testing.assert_allclose(first, TorchForward(decoder)(*frames(1))[0], atol=tolerance)
     np.testing.assert_allclose(second, TorchForward(decoder)(*frames(2))[0], atol=tolerance)
+
+
+@pytest.mark.parametrize("config", [{}, {"penalty": False}], ids=["plain", "no penalty"])
+def test_spelled_attention_is_the_same_function(config):
+    matcher = small_matcher(**config)
+    spelled = spell_attention(copy.deepcopy(matcher))
+    for count, letters in ((1, 1), (16, 20)):
+        one, other = (TorchForward(network)(*finalists(count, letters))[0] for network in (spelled, matcher))
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_a_matcher_in_executorch_compares_any_number_of_finalists_and_letters(tmp_path):
+    pytest.importorskip("executorch", reason="executorch is not installed")
+    matcher = small_matcher()
+    export_matcher(matcher, tmp_path / "one.pte")
+    program = MatcherProgram(tmp_path / "one.pte")
+    for count, letters in ((1, 1), (2, 9), (16, 20)):
+        arrays = finalists(count, letters)
+        assert np.ptp(TorchForward(matcher)(*arrays)[0]) > (1e-3 if count > 1 else -1)
+        np.testing.assert_allclose(program(*arrays)[0], TorchForward(matcher)(*arrays)[0], atol=5e-5)
+    with pytest.raises(WeightsError, match="compares 16 finalists of 20 letters, got 17 of 4"):
+        program(*finalists(17, 4))
+    with pytest.raises(WeightsError, match="no precision 'mixed' for a matcher as ExecuTorch; there are fp32"):
+        export_matcher(matcher, tmp_path / "two.pte", "mixed")
 
 
 def test_an_unknown_precision_and_a_missing_executorch_are_named(tmp_path, monkeypatch):

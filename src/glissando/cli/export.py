@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from glissando.export.golden import Golden
     from glissando.export.verify import Comparison
 
-CheckpointArgument = Annotated[Path, Argument(help="A run's encoder or decoder, .safetensors.", show_default=False)]
+CheckpointArgument = Annotated[
+    Path, Argument(help="A run's encoder, decoder or matcher, .safetensors.", show_default=False)
+]
 NoteOption = Annotated[str | None, Option(help="Where the weights come from, in words, for their JSON.")]
 
 app = typer.Typer(
@@ -33,7 +35,8 @@ def bundle(
     lexicon: opt.Lexicon = None,
     scoring: opt.Scoring = "auto",
     weights: opt.Weights = "encoder",
-    method: Annotated[str, Option(help="encoder; decoder, to correct it; auto, the decoder where it fits.")] = "auto",
+    matcher: opt.Matcher = "matcher",
+    method: Annotated[str, Option(help="encoder; decoder or matcher, to help it; auto, the matcher.")] = "auto",
     beam: opt.Beam = 100,
     golden: Annotated[
         int, Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
@@ -57,8 +60,9 @@ def bundle(
     from glissando.keyboard import load
 
     keyboard = load(
-        layout, language, lexicon=lexicon, scoring=scoring, weights=weights, method=cast(Any, method), width=beam
-    )
+        layout, language, lexicon=lexicon, scoring=scoring, weights=weights, matcher=matcher, width=beam,
+        method=cast(Any, method),
+    )  # fmt: skip
     with bar("golden vectors") as progress:
         swipes = _counted(golden_swipes(keyboard, golden), golden, progress)
         manifest = write_bundle(keyboard, directory, swipes=swipes, browser=browser, force=force)
@@ -78,7 +82,7 @@ def onnx(
     language: Annotated[str, Option(help="The language of the words that a decoder was trained on.")] = "en",
     precision: Annotated[str, Option(help="fp32; fp16 (half the space); int8 (integer products).")] = "fp32",
 ) -> None:
-    """Write an encoder or a decoder as one ONNX file, and a JSON beside it.
+    """Write an encoder, a decoder or a matcher as one ONNX file, and a JSON beside it.
 
     The JSON holds the network's config, the settings it was trained with, what its run measured, and the file's
     checksum, which is compared whenever the weights are loaded. That of a decoder also names the layout, the encoder
@@ -90,6 +94,7 @@ def onnx(
         glissando export onnx runs/one/encoder.safetensors one.onnx --note "our users, June"
         glissando export onnx runs/one/encoder.safetensors small.onnx --precision fp16
         glissando export onnx runs/two/decoder.safetensors two.onnx --encoder one.onnx
+        glissando export onnx runs/three/matcher.safetensors three.onnx
         glissando evaluate swipes.jsonl.gz --weights one.onnx --decoder two.onnx --method decoder
     """
     _export(checkpoint, output, ".onnx", precision=precision, note=note, encoder=encoder, language=language)
@@ -103,14 +108,16 @@ def executorch(
     frames: Annotated[int, Option(help="Frames of the encoder that a decoder corrects.")] = 64,
     note: NoteOption = None,
 ) -> None:
-    """Write an encoder or a decoder as an ExecuTorch program for XNNPACK, and a JSON beside it.
+    """Write an encoder, a decoder or a matcher as an ExecuTorch program for XNNPACK, and a JSON beside it.
 
-    Inputs are the report's: one path, 64 key centres, a mask. Needs the extra `executorch`.
+    An encoder's inputs are the report's: one path, 64 key centres, a mask. A matcher takes one path and 16 finalists of
+    up to 20 letters, in fp32 only. Needs the extra `executorch`.
 
     **Examples**
 
         glissando export executorch runs/one/encoder.safetensors one.pte
         glissando export executorch runs/one/encoder.safetensors small.pte --precision mixed
+        glissando export executorch runs/three/matcher.safetensors three.pte
     """
     _export(checkpoint, output, ".pte", precision=precision, note=note, frames=frames)
 
@@ -129,8 +136,9 @@ def verify(
 ) -> None:
     """Compare exported files with the checkpoint they were made of; exit status 1 if one differs too much.
 
-    Of the emissions above -20, 99.9 % must be within 0.0001 of torch's (files of reduced precision: 0.02), and the best
-    word must be the same for 99.9 % of the swipes (99.5 %). `--weights` is the encoder that feeds a decoder.
+    Of the emissions above -20, or of a matcher's scores, 99.9 % must be within 0.0001 of torch's (files of reduced
+    precision: 0.02), and the best word must be the same for 99.9 % of the swipes (99.5 %). A matcher is asked about every
+    swipe here, in doubt or not. `--weights` is the encoder that feeds a decoder, or finds a matcher's finalists.
 
     **Examples**
 
@@ -142,9 +150,11 @@ def verify(
 
     with needs_extra("verifying", "export"):
         from glissando.export.verify import Reference
+        from glissando.model.checkpoint import MATCHER_FORMAT, read_format
+    method: Any = "matcher" if read_format(checkpoint) == MATCHER_FORMAT else "encoder"
     board = load_layout(layout)
     gestures, _, listed = swipes_to_decode(board, swipes, count, lexicon=lexicon)
-    keyboard = load(board, lexicon=listed, scoring=scoring, weights=weights, method="encoder")
+    keyboard = load(board, lexicon=listed, scoring=scoring, weights=weights, method=method)
     reference = Reference(checkpoint, keyboard, gestures)
     comparisons = []
     for file in files:
@@ -184,11 +194,12 @@ def _print_comparisons(comparisons: Sequence[Comparison]) -> None:
 
     rows = [
         (
-            one.file, f"{one.megabytes:.2f}", f"{one.emissions:.1e} ({one.bar.emissions:.0e})", f"{one.worst:.0e}",
+            one.file, f"{one.megabytes:.2f}", f"{one.outputs:.1e} ({one.bar.outputs:.0e})", f"{one.worst:.0e}",
             f"{one.agreement:.2f} ({one.bar.agreement})", "yes" if one.passed else "NO",
         )
         for one in comparisons
     ]  # fmt: skip
     columns = ("file", "MB", f"{SHARE} % within", "worst", "same word, %", "passed")
     print_table(f"against torch on {comparisons[0].swipes:,} swipes", columns, rows, tight=True)
-    print(f"log-emissions above {LIKELY:.0f}; the best of the words that the beam finds")
+    compared = "a matcher's scores" if comparisons[0].kind == "matcher" else f"log-emissions above {LIKELY:.0f}"
+    print(f"{compared}; the best of the words that the beam finds")

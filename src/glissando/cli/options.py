@@ -23,6 +23,7 @@ Method = Annotated[
 Scoring = Annotated[str, Option(help="auto (by language), a packaged name, or a JSON file.")]
 Weights = Annotated[str, Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
 Decoder = Annotated[str, Option(help="A packaged decoder, or an .onnx file with its .json beside it.")]
+Matcher = Annotated[str, Option(help="A packaged matcher, or an .onnx file with its .json beside it.")]
 Beam = Annotated[int, Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
 
 # The swipes

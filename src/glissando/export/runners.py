@@ -1,4 +1,4 @@
-"""Encoders and decoders in other runtimes than onnxruntime, with the interface of ``glissando.runtime``."""
+"""The networks in other runtimes than onnxruntime, with the interface of ``glissando.runtime``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from torch import nn
 from glissando.errors import MissingExtraError, WeightsError
 from glissando.export.folded import exporting
 from glissando.export.onnx import export_decoder
+from glissando.keyboard import MATCHED
 from glissando.model.decoder import Decoder, frame_features
 from glissando.model.emissions import EncoderOutput
-from glissando.runtime import DecoderRuntime, EncoderRuntime
+from glissando.runtime import LONGEST, DecoderRuntime, EncoderRuntime, MatcherRuntime
 from glissando.weights import load_weights, write_card
 
 # Arrays of one swipe in the order of the exported file's inputs -> its outputs in order.
 Forward = Callable[..., Sequence[np.ndarray]]
-Runtime = TypeVar("Runtime", EncoderRuntime, DecoderRuntime)
+Runtime = TypeVar("Runtime", EncoderRuntime, DecoderRuntime, MatcherRuntime)
 
 
 class Program:
@@ -48,12 +49,28 @@ class Program:
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         """Run the program on one swipe."""
-        outputs = self._method.execute([torch.from_numpy(array) for array in arrays])
+        outputs = self._method.execute([torch.from_numpy(np.ascontiguousarray(array)) for array in arrays])
         return [output.numpy() for output in outputs]
 
 
+class MatcherProgram(Program):
+    """A matcher's ``.pte`` file, or its bytes; it fills finalists and letters up to the program's shapes."""
+
+    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        """Run the program on one swipe. Shape: [1, 64, 2], [1, N, L, 2], [1, N, L] -> [1, N]."""
+        path, keys, mask = arrays
+        count, letters = mask.shape[1:]
+        if count > MATCHED or letters > LONGEST:
+            raise WeightsError(
+                f"a matcher's program compares {MATCHED} finalists of {LONGEST} letters, got {count} of {letters}"
+            )
+        room = ((0, 0), (0, MATCHED - count), (0, LONGEST - letters))
+        (scores,) = super().__call__(path, np.pad(keys, (*room, (0, 0))), np.pad(mask, room))
+        return [scores[:, :count]]
+
+
 class TorchForward:
-    """An encoder or decoder in torch, eager or compiled."""
+    """A network in torch, eager or compiled."""
 
     def __init__(self, network: nn.Module, compiled: bool = False) -> None:
         self.takes_frames = isinstance(network, Decoder)
@@ -84,10 +101,10 @@ def bound_decoder(decoder: Decoder, layout: Any, frames: int) -> DecoderRuntime:
 
 
 def in_place_of(runtime: Runtime, forward: Forward) -> Runtime:
-    """An encoder or decoder that another function runs, one swipe at a time.
+    """A network that another function runs, one swipe at a time.
 
     Args:
-        runtime: the encoder or decoder in onnxruntime; it is left as it is.
+        runtime: the network in onnxruntime; it is left as it is.
         forward: what computes the same function.
     """
     twin = copy.copy(runtime)

@@ -1,9 +1,9 @@
-"""Compare an exported file with its checkpoint: the emissions, and the words they decode to."""
+"""Compare an exported file with its checkpoint: what the network gives, and the words that follow from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,18 @@ import numpy as np
 from torch import nn
 
 from glissando.errors import WeightsError
-from glissando.export.runners import Forward, Program, TorchForward, bound_decoder, in_place_of
+from glissando.export.runners import Forward, MatcherProgram, Program, TorchForward, bound_decoder, in_place_of
 from glissando.gesture import Gesture
-from glissando.keyboard import BATCH, Keyboard
-from glissando.model.checkpoint import DECODER_FORMAT, load_decoder, load_encoder, read_format
-from glissando.runtime import CORRECTED, OUTPUTS, DecoderRuntime, EncoderRuntime
+from glissando.keyboard import BATCH, Keyboard, Stages
+from glissando.model.checkpoint import (
+    DECODER_FORMAT,
+    MATCHER_FORMAT,
+    load_decoder,
+    load_encoder,
+    load_matcher,
+    read_format,
+)
+from glissando.runtime import CORRECTED, MATCHED, OUTPUTS, DecoderRuntime, EncoderRuntime, MatcherRuntime
 from glissando.weights import Weights, load_weights
 
 # Log-probability below which a letter is out of the question: no beam takes it. Trained networks go down to -400, where
@@ -24,6 +31,14 @@ LIKELY = -20.0
 # Of the likely emissions, the share (percent) that must be within the bar. Not all of them: between two almost equally
 # likely letters a trained network amplifies rounding, and there torch in float32 is 1e-3 from torch in float64.
 SHARE = 99.9
+ALWAYS = 2.0  # a probability that no word reaches: a matcher is asked about every swipe
+
+# What opens an ONNX file of each kind, and what it gives.
+KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "encoder": (EncoderRuntime, OUTPUTS),
+    "decoder": (DecoderRuntime, CORRECTED),
+    "matcher": (MatcherRuntime, MATCHED),
+}
 
 
 @dataclass(frozen=True)
@@ -31,11 +46,11 @@ class Bar:
     """How close to the checkpoint a file of some precision must be.
 
     Attributes:
-        emissions: how far ``SHARE`` of its likely log-emissions may be from torch's.
+        outputs: how far ``SHARE`` of its likely log-emissions, or of a matcher's scores, may be from torch's.
         agreement: percent of swipes whose best word must be the same.
     """
 
-    emissions: float
+    outputs: float
     agreement: float
 
 
@@ -48,10 +63,10 @@ class Comparison:
 
     Attributes:
         file: its name.
-        kind: "encoder" or "decoder".
+        kind: of ``KINDS``.
         precision, megabytes: of the file.
         swipes: how many were decoded.
-        emissions: ``SHARE`` of its likely log-emissions are this close to torch's.
+        outputs: ``SHARE`` of its likely log-emissions, or of a matcher's scores, are this close to torch's.
         worst: the largest difference of all.
         agreement: percent of swipes whose best word is the same.
         bar: how close it must be.
@@ -62,15 +77,15 @@ class Comparison:
     precision: str
     megabytes: float
     swipes: int
-    emissions: float
+    outputs: float
     worst: float
     agreement: float
     bar: Bar
 
     @property
     def passed(self) -> bool:
-        """Whether emissions and words are within the bar."""
-        return self.emissions <= self.bar.emissions and self.agreement >= self.bar.agreement
+        """Whether outputs and words are within the bar."""
+        return self.outputs <= self.bar.outputs and self.agreement >= self.bar.agreement
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -78,26 +93,34 @@ class Comparison:
 
 
 class Reference:
-    """A checkpoint in torch: the emissions it gives for some swipes, and the words they decode to."""
+    """A checkpoint in torch: what it gives for some swipes, and the words that follow."""
 
     def __init__(self, checkpoint: Path, keyboard: Keyboard, gestures: Sequence[Gesture]) -> None:
         """Compute them.
 
         Args:
-            checkpoint: an encoder's or a decoder's.
-            keyboard: what decodes; its encoder feeds a decoder, in torch as in the file.
+            checkpoint: an encoder's, a decoder's or a matcher's.
+            keyboard: what decodes; its encoder feeds a decoder, in torch as in the file. It has a matcher of its own
+                where the checkpoint is one.
             gestures: swipes on the keyboard's layout, at least one.
         """
-        self.kind = "decoder" if read_format(checkpoint) == DECODER_FORMAT else "encoder"
+        self.kind = {DECODER_FORMAT: "decoder", MATCHER_FORMAT: "matcher"}.get(read_format(checkpoint), "encoder")
         self.gestures = gestures
         network: nn.Module
         if self.kind == "decoder":
             network, extra = load_decoder(checkpoint)
             decoder = bound_decoder(network, extra.get("layout"), keyboard.encoder.frames)
+            self.keyboard = keyboard.replace(decoder=decoder, matcher=None)
+        elif self.kind == "matcher":
+            network = load_matcher(checkpoint)[0]
+            self.keyboard = keyboard.replace(decoder=None, scoring=replace(keyboard.scoring, doubt=ALWAYS))
         else:
-            network, decoder = load_encoder(checkpoint)[0], None
-        self.keyboard = keyboard.replace(decoder=decoder)
-        self.log_probs, self.words = self._decode(TorchForward(network))
+            network = load_encoder(checkpoint)[0]
+            self.keyboard = keyboard.replace(decoder=None, matcher=None)
+        self.outputs, self.words = self._decode(TorchForward(network))
+        self.compared = self._compared()
+        if not self.compared.any():
+            raise WeightsError(f"these {len(gestures)} swipes give a {self.kind} nothing to compare")
 
     def compare(self, file: Path, progress: Callable[[int, int], None] | None = None) -> Comparison:
         """Run a file on the same swipes, one at a time as a device does, and compare.
@@ -107,20 +130,18 @@ class Reference:
             progress: called with (swipes done, swipes in all).
         """
         weights = load_weights(file)
-        log_probs, words = self._decode(_open(file, weights, self.kind), progress)
-        if log_probs.shape != self.log_probs.shape:
-            raise WeightsError(
-                f"{file} gives emissions {log_probs.shape[1:]}; the checkpoint's are {self.log_probs.shape[1:]}"
-            )
+        outputs, words = self._decode(_open(file, weights, self.kind), progress)
+        if outputs.shape != self.outputs.shape:
+            raise WeightsError(f"{file} gives {outputs.shape[1:]} numbers; the checkpoint gives {self.outputs.shape[1:]}")
         precision = str(weights.card.get("precision", "fp32"))
-        differences = np.abs(log_probs - self.log_probs)[self.log_probs > LIKELY]
+        differences = np.abs(outputs - self.outputs)[self.compared]
         return Comparison(
             file=file.name,
             kind=self.kind,
             precision=precision,
             megabytes=len(weights.data) / 1e6,
             swipes=len(self.gestures),
-            emissions=float(np.percentile(differences, SHARE)),
+            outputs=float(np.percentile(differences, SHARE)),
             worst=float(differences.max()),
             agreement=100 * float(np.mean([one == other for one, other in zip(words, self.words, strict=True)])),
             bar=FULL if precision == "fp32" else REDUCED,
@@ -129,28 +150,41 @@ class Reference:
     def _decode(
         self, forward: Forward, progress: Callable[[int, int], None] | None = None
     ) -> tuple[np.ndarray, list[str | None]]:
-        """Emissions [B, T, L + 1] and the best word of each swipe, None where the beam has none."""
+        """What the network gives, as ``_outputs``, and the best word of each swipe, None where the beam has none."""
         runtime = in_place_of(getattr(self.keyboard, self.kind), forward)
         keyboard = self.keyboard.replace(**{self.kind: runtime})
         parts: list[np.ndarray] = []
         words: list[str | None] = []
         for start in range(0, len(self.gestures), BATCH):
             stages = keyboard.stages(self.gestures[start : start + BATCH], 1)
-            corrected = stages.readings.corrected
-            parts.append(stages.readings.log_probs if corrected is None else corrected)
+            parts.append(self._outputs(stages))
             words += [candidates[0].word if candidates else None for candidates in stages.candidates]
             if progress:
                 progress(len(words), len(self.gestures))
         return np.concatenate(parts), words
 
+    def _outputs(self, stages: Stages) -> np.ndarray:
+        """Emissions [B, T, L + 1], or a matcher's scores [B, W], NaN where it was not asked."""
+        if self.kind == "matcher":
+            nothing = np.full(self.keyboard.width, np.nan)
+            return np.stack([nothing if scores is None else scores for scores in stages.matches])
+        corrected = stages.readings.corrected
+        return stages.readings.log_probs if corrected is None else corrected
+
+    def _compared(self) -> np.ndarray:
+        """Which outputs count: likely emissions; a matcher's scores above the lowest, which stands for many."""
+        if self.kind == "matcher":
+            return self.outputs > self.outputs.min(axis=1, keepdims=True)
+        return self.outputs > LIKELY
+
 
 def _open(file: Path, weights: Weights, kind: str) -> Forward:
     """The function that runs a file on one swipe."""
     if file.suffix == ".pte":
-        return Program(file)
+        return (MatcherProgram if kind == "matcher" else Program)(file)
     if file.suffix != ".onnx":
         raise WeightsError(f"cannot verify {file}: it must end in .onnx or .pte")
-    session = (DecoderRuntime if kind == "decoder" else EncoderRuntime)(weights).session
+    runtime, outputs = KINDS[kind]
+    session = runtime(weights).session
     names = [entry.name for entry in session.get_inputs()]
-    outputs = CORRECTED if kind == "decoder" else OUTPUTS
     return lambda *arrays: session.run(outputs, dict(zip(names, arrays, strict=True)))
