@@ -1,4 +1,4 @@
-"""What the network saw in a swipe, and why a word was not its first candidate. Numpy alone."""
+"""What the networks saw in a swipe, and why a word was not its first candidate. Numpy alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from glissando.beam import Hypotheses
 from glissando.ctc import align, needed_frames, word_costs
 from glissando.gesture import Gesture, Points, as_gesture
-from glissando.keyboard import Keyboard, Readings
+from glissando.keyboard import Finalists, Keyboard, Readings
 from glissando.lexicon import typed_letters
 from glissando.scoring import Candidate, score_words
 
@@ -48,6 +48,23 @@ class LetterCost:
 
 
 @dataclass(frozen=True)
+class Opinion:
+    """What the matcher and the text before say of a word, by themselves and in units of the word's score.
+
+    Attributes:
+        match: the matcher's score, comparable within the swipe; None where it was not asked.
+        match_points: what that adds to the word's score.
+        gain: what the text before adds, in nats; None where no text was given or no context is known.
+        gain_points: what that adds to the word's score.
+    """
+
+    match: float | None = None
+    match_points: float = 0.0
+    gain: float | None = None
+    gain_points: float = 0.0
+
+
+@dataclass(frozen=True)
 class MeantWord:
     """What became of the word that was meant.
 
@@ -61,6 +78,7 @@ class MeantWord:
         costs: what each of its letters costs.
         gaps: what the frames between its letters cost.
         worst: the index of the letter that costs most.
+        opinion: what the matcher and the text before say of it; None where it has no score.
     """
 
     word: str
@@ -75,6 +93,7 @@ class MeantWord:
     costs: Sequence[LetterCost] = ()
     gaps: float | None = None
     worst: int | None = None
+    opinion: Opinion | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +105,8 @@ class Explanation:
         literal: the letters read without a lexicon.
         gate: for each frame, the probability that a letter is meant.
         letters: the letters of the first candidate as the network saw them.
+        asked: whether the swipe was in doubt and the matcher compared its finalists.
+        best: what the matcher and the text before say of the first candidate; None where there is none.
         meant: what became of the word that was meant; None where none was named.
     """
 
@@ -93,61 +114,126 @@ class Explanation:
     literal: str
     gate: list[float]
     letters: list[SeenLetter]
+    asked: bool
+    best: Opinion | None
     meant: MeantWord | None
 
 
-def explain(keyboard: Keyboard, points: Points, word: str | None = None) -> Explanation:
-    """Explain a swipe, and what became of ``word`` if one was meant."""
+@dataclass(frozen=True, eq=False)
+class _Swipe:
+    """A swipe on a keyboard, what the networks say of it, and the text before it, None where that is not known."""
+
+    keyboard: Keyboard
+    gesture: Gesture
+    readings: Readings
+    context: str | None
+
+    @property
+    def log_probs(self) -> np.ndarray:
+        """[T, L + 1] the encoder's log-emissions."""
+        return self.readings.log_probs[0]  # type: ignore[no-any-return]
+
+    def rank(self, hypotheses: Hypotheses) -> _Ranking:
+        """Rank hypotheses, [W], as the keyboard does."""
+        keyboard = self.keyboard
+        distances = keyboard.measure(self.gesture, hypotheses)
+        matches = keyboard.match(self.gesture, hypotheses, distances)
+        finalists = keyboard.score(hypotheses, distances, matches)
+        owners, _ = keyboard.trie.words_at(hypotheses.nodes)
+        return _Ranking(
+            hypotheses,
+            finalists,
+            keyboard.choose(finalists, ALL, self.context),
+            [keyboard.lexicon.words[index] for index in finalists.words.tolist()],
+            None if matches is None else matches[owners],
+            keyboard.gains(finalists, self.context),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """The finalists of a swipe, ranked. F words.
+
+    Attributes:
+        hypotheses: those of the beam, [W].
+        finalists: their words, scored without context.
+        candidates: every word, best first.
+        words: F words in the order of the finalists.
+        matches: [F] the matcher's scores; None where it was not asked.
+        gains: [F] what the text before adds, in nats; None where it has no say.
+    """
+
+    hypotheses: Hypotheses
+    finalists: Finalists
+    candidates: list[Candidate]
+    words: list[str]
+    matches: np.ndarray | None
+    gains: np.ndarray | None
+
+    def opinion(self, word: str) -> Opinion:
+        """What was said of one of the words."""
+        place, constants = self.words.index(word), self.finalists.constants
+        match = None if self.matches is None else float(self.matches[place])
+        gain = None if self.gains is None else float(self.gains[place])
+        return Opinion(match, constants.matcher_weight * (match or 0.0), gain, constants.context_weight * (gain or 0.0))
+
+
+def explain(keyboard: Keyboard, points: Points, word: str | None = None, context: str | None = None) -> Explanation:
+    """Explain a swipe, and what became of ``word`` if one was meant; ``context`` is the text before, as in ``decode``."""
     gesture = as_gesture(points)
     emissions = keyboard.emissions(gesture)
-    readings = keyboard.read([gesture])
-    candidates = keyboard.stages([gesture], ALL, readings).candidates[0]
-    best = letter_costs(keyboard, readings.log_probs[0], candidates[0].letters)[0] if candidates else []
+    swipe = _Swipe(keyboard, gesture, keyboard.read([gesture]), context)
+    ranking = swipe.rank(keyboard.search(swipe.readings))
+    first = ranking.candidates[0] if ranking.candidates else None
+    letters = letter_costs(keyboard, swipe.log_probs, first.letters)[0] if first else []
     gate = 1 / (1 + np.exp(-emissions.gate[0].astype(np.float64)))
     return Explanation(
-        candidates=candidates,
-        literal=keyboard.literal(readings.log_probs)[0],
+        candidates=ranking.candidates,
+        literal=keyboard.literal(swipe.readings.log_probs)[0],
         gate=gate.round(4).tolist(),
-        letters=[_seen(keyboard, one, readings.log_probs[0], emissions.coefficients[0]) for one in best],
-        meant=judge(keyboard, gesture, readings, candidates, word) if word else None,
+        letters=[_seen(keyboard, one, swipe.log_probs, emissions.coefficients[0]) for one in letters],
+        asked=ranking.matches is not None,
+        best=ranking.opinion(first.word) if first else None,
+        meant=_judge(swipe, ranking, word) if word else None,
     )
 
 
-def judge(
-    keyboard: Keyboard, gesture: Gesture, readings: Readings, candidates: Sequence[Candidate], word: str
-) -> MeantWord:
-    """Say what became of a word.
-
-    Args:
-        keyboard: the keyboard that decoded the swipe.
-        gesture: the swipe.
-        readings: what the networks say of it.
-        candidates: every word the beam kept, best first.
-        word: the word that was meant, in any case.
-    """
-    log_probs = readings.log_probs[0]  # [T, L + 1]
-    best = candidates[0] if candidates else None
-    best_costs = letter_costs(keyboard, log_probs, best.letters)[0] if best else []
+def _judge(swipe: _Swipe, ranking: _Ranking, word: str) -> MeantWord:
+    """Say what became of a word, in any case."""
+    keyboard, best = swipe.keyboard, ranking.candidates[0] if ranking.candidates else None
+    best_costs = letter_costs(keyboard, swipe.log_probs, best.letters)[0] if best else []
     meant = MeantWord(word, "not typeable", best.score if best else None, best_costs)
     letters = "".join(typed_letters(word, frozenset(keyboard.layout.letters)))
-    labels = _labels(keyboard, letters)
-    if not letters or needed_frames(labels) > len(log_probs):
+    if not letters or needed_frames(_labels(keyboard, letters)) > len(swipe.log_probs):
         return meant
-    costs, gaps = letter_costs(keyboard, log_probs, letters)
-    log_prob = -float(word_costs(log_probs[None], [labels])[0])
+    costs, gaps = letter_costs(keyboard, swipe.log_probs, letters)
     worst = max(range(len(costs)), key=lambda i: costs[i].cost)
-    _, entries = keyboard.trie.words_at(np.array([keyboard.trie.find(letters)]))
+    alone = _hypothesis(swipe, letters)
+    _, entries = keyboard.trie.words_at(alone.nodes)
     entry = _position([keyboard.lexicon.words[index] for index in entries.tolist()], word)
     frequency = keyboard.lexicon.rare if entry is None else int(keyboard.lexicon.frequencies[entries[entry]])
+    log_prob = float(alone.log_probs[0])
     meant = replace(meant, log_prob=log_prob, frequency=frequency, costs=costs, gaps=gaps, worst=worst)
-    place = _position([one.word for one in candidates], word)
+    place = _position([one.word for one in ranking.candidates], word)
     if place is not None:
         verdict: WordVerdict = "first" if place == 0 else "outscored"
-        return replace(meant, verdict=verdict, rank=place + 1, would_rank=place + 1, score=candidates[place].score)
-    score = _score(keyboard, gesture, readings, letters, frequency)
-    would_rank = None if score is None else 1 + sum(one.score > score for one in candidates)
-    verdict = "out of lexicon" if entry is None else "pruned"
-    return replace(meant, verdict=verdict, would_rank=would_rank, score=score)
+        return replace(_placed(meant, ranking, place), verdict=verdict, rank=place + 1)
+    if entry is None:
+        score = _score(swipe, ranking, alone, len(letters), frequency)
+        would_rank = None if score is None else 1 + sum(one.score > score for one in ranking.candidates)
+        return replace(meant, verdict="out of lexicon", would_rank=would_rank, score=score)
+    kept, added = ranking.hypotheses, keyboard.weigh(alone, swipe.readings)
+    nodes, log_probs = np.append(kept.nodes, added.nodes), np.append(kept.log_probs, added.log_probs)
+    longer = swipe.rank(Hypotheses(nodes, log_probs))
+    place = _position([one.word for one in longer.candidates], word)
+    assert place is not None
+    return replace(_placed(meant, longer, place), verdict="pruned")
+
+
+def _placed(meant: MeantWord, ranking: _Ranking, place: int) -> MeantWord:
+    """A word with its place in a ranking, counted from 0, and what goes with it."""
+    one = ranking.candidates[place]
+    return replace(meant, would_rank=place + 1, score=one.score, opinion=ranking.opinion(one.word))
 
 
 def letter_costs(keyboard: Keyboard, log_probs: np.ndarray, letters: str) -> tuple[list[LetterCost], float]:
@@ -200,15 +286,22 @@ def _seen(keyboard: Keyboard, one: LetterCost, log_probs: np.ndarray, coefficien
     return SeenLetter(one.letter, one.frame, confidence, likelihood.astype(int).tolist())
 
 
-def _score(keyboard: Keyboard, gesture: Gesture, readings: Readings, letters: str, frequency: int) -> float | None:
-    """What a word that is not a candidate would have scored; None where its score needs a place in the trie."""
-    node = keyboard.trie.find(letters)
-    if node < 0 and (keyboard.scoring.geometric or keyboard.decoder is not None):
+def _hypothesis(swipe: _Swipe, letters: str) -> Hypotheses:
+    """What the encoder thinks of some letters, in the beam or not. Shape: [1]; the node is -1 where the trie has none."""
+    keyboard = swipe.keyboard
+    log_prob = -word_costs(swipe.readings.log_probs[:1], [_labels(keyboard, letters)])  # [1]
+    return Hypotheses(np.array([keyboard.trie.find(letters)], dtype=np.int32), log_prob.astype(np.float32))
+
+
+def _score(swipe: _Swipe, ranking: _Ranking, alone: Hypotheses, length: int, frequency: int) -> float | None:
+    """What a word that the lexicon lacks would have scored; None where that needs a place in the trie or a match."""
+    keyboard = swipe.keyboard
+    if ranking.matches is not None or (
+        alone.nodes[0] < 0 and (keyboard.scoring.geometric or keyboard.decoder is not None)
+    ):
         return None
-    log_prob = -word_costs(readings.log_probs[:1], [_labels(keyboard, letters)])  # [1]
-    word = Hypotheses(np.array([node], dtype=np.int32), log_prob.astype(np.float32))
-    word = keyboard.weigh(word, readings)
-    lengths, frequencies, distances = np.array([len(letters)]), np.array([frequency]), keyboard.measure(gesture, word)
+    word, distances = keyboard.weigh(alone, swipe.readings), keyboard.measure(swipe.gesture, alone)
+    lengths, frequencies = np.array([length]), np.array([frequency])
     return float(score_words(word.log_probs, lengths, frequencies, keyboard.scoring, distances)[0])
 
 

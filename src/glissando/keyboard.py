@@ -147,9 +147,11 @@ class Keyboard:
         """
         return self.join([self.finalists(points) for points in swipes], k, context)
 
-    def decode_batch(self, gestures: Sequence[Gesture], k: int = 5) -> list[list[Candidate]]:
-        """Decode many swipes on all cores."""
-        return self.stages(gestures, k).candidates if gestures else []
+    def decode_batch(
+        self, gestures: Sequence[Gesture], k: int = 5, contexts: Sequence[str | None] | None = None
+    ) -> list[list[Candidate]]:
+        """Decode many swipes on all cores, each after its own text as in ``decode``."""
+        return self.stages(gestures, k, contexts=contexts).candidates if gestures else []
 
     def stages(
         self,
@@ -305,11 +307,16 @@ class Keyboard:
 
     def choose(self, finalists: Finalists, k: int = 5, context: str | None = None) -> list[Candidate]:
         """The best ``k`` of some finalists after a text."""
-        scores, constants = finalists.scores, finalists.constants
-        if context is not None and self.context is not None:
-            gains = self.context.after(context).gains(self.word_numbers[finalists.words])
+        scores, constants, gains = finalists.scores, finalists.constants, self.gains(finalists, context)
+        if gains is not None:
             scores = scores + constants.context_weight * gains
         return self._candidates(finalists, scores, softmax(scores, constants.temperature), k)
+
+    def gains(self, finalists: Finalists, context: str | None) -> np.ndarray | None:
+        """What finalists gain by the text before them, in nats; None where no text or no context is known. Shape: [F]."""
+        if context is None or self.context is None:
+            return None
+        return self.context.after(context).gains(self.word_numbers[finalists.words])
 
     def join(self, swipes: Sequence[Finalists], k: int = 5, context: str | None = "") -> Sentence:
         """The best sequence of words over the finalists of swipes that follow each other after a text."""
