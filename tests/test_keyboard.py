@@ -136,27 +136,29 @@ def networks(tiny_weights, tiny_decoder):
     return {"weights": tiny_weights, "decoder": tiny_decoder, "lexicon": {"type": 3, "were": 5, "poet": 2, "it": 9}}
 
 
-def test_the_decoder_reads_its_own_layout_and_the_encoder_the_others(networks):
+def test_the_matcher_helps_on_every_layout_unless_another_method_is_asked_for(networks):
     def method(layout="qwerty", **options):
         return glissando.load(layout, **networks, **options).method
 
-    assert method() == method(language="en") == "decoder"
-    assert method("clearflow") == method(method="encoder") == "encoder"
-    assert method(language="de") == "encoder"  # the decoder was trained on English words
-    assert method(language="de", method="decoder") == "decoder"
+    assert method() == method("clearflow") == method(language="de") == method(method="matcher") == "matcher"
+    assert method(method="encoder") == "encoder"
+    assert method(method="decoder") == method(language="de", method="decoder") == "decoder"
+    assert method(scoring="en") == "encoder"  # these constants know no matcher
+    with pytest.raises(WeightsError, match="these constants know no matcher: they lack 'matched'"):
+        method(scoring="en", method="matcher")
 
 
 def test_a_decoder_that_does_not_fit_is_refused(networks):
     with pytest.raises(WeightsError, match=r"no decoder for layout 'jcuken': .* layout 'qwerty'.*use method 'encoder'"):
         glissando.load("jcuken", **networks, method="decoder")
-    with pytest.raises(WeightsError, match="no method 'shark2'; choose one of auto, encoder, decoder"):
+    with pytest.raises(WeightsError, match="no method 'shark2'; choose one of auto, encoder, decoder, matcher"):
         glissando.load(**networks, method="shark2")
 
 
 def test_the_decoders_words_do_not_depend_on_the_order_of_keys(networks):
     qwerty = load_layout("qwerty")
-    plain = glissando.load(qwerty, **networks)
-    turned = glissando.load(Layout("turned", tuple(qwerty.keys[::-1])), **networks)
+    plain = glissando.load(qwerty, **networks, method="decoder")
+    turned = glissando.load(Layout("turned", tuple(qwerty.keys[::-1])), **networks, method="decoder")
     candidates, again = plain.decode(SWIPE), turned.decode(SWIPE)
     assert [one.word for one in candidates] == [one.word for one in again]
     np.testing.assert_allclose([one.score for one in candidates], [one.score for one in again], rtol=1e-4)
@@ -165,7 +167,7 @@ def test_the_decoders_words_do_not_depend_on_the_order_of_keys(networks):
 
 
 def test_the_encoder_searches_and_the_decoder_weighs_the_finalists(networks):
-    board = glissando.load(**networks)
+    board = glissando.load(**networks, method="decoder")
     alone = board.replace(decoder=None)
     readings = board.read([SWIPE])
     np.testing.assert_array_equal(readings.log_probs, alone.read([SWIPE]).log_probs)

@@ -16,13 +16,14 @@ Lexicon = Annotated[Path | None, Option(help="A word list instead: AOSP .combine
 Method = Annotated[
     str,
     Option(
-        help="encoder (any layout), decoder (with the correction learned for one layout), auto (decoder where it fits, "
-        "else encoder) or shark2 (template matching)."
+        help="encoder, matcher (asked where the encoder is in doubt), decoder (a correction learned for one layout), "
+        "auto (matcher) or shark2 (template matching)."
     ),
 ]
 Scoring = Annotated[str, Option(help="auto (by language), a packaged name, or a JSON file.")]
 Weights = Annotated[str, Option(help="A packaged encoder, or an .onnx file with its .json beside it.")]
 Decoder = Annotated[str, Option(help="A packaged decoder, or an .onnx file with its .json beside it.")]
+Matcher = Annotated[str, Option(help="A packaged matcher, or an .onnx file with its .json beside it.")]
 Beam = Annotated[int, Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
 
 # The swipes
