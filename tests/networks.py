@@ -3,9 +3,10 @@
 import torch
 from torch import nn
 
-from glissando.model.config import DecoderConfig, EncoderConfig
+from glissando.model.config import DecoderConfig, EncoderConfig, MatcherConfig
 from glissando.model.decoder import Decoder
 from glissando.model.encoder import Encoder
+from glissando.model.matcher import Matcher
 
 
 def small_encoder(**changes) -> Encoder:
@@ -22,6 +23,14 @@ def small_decoder(**changes) -> Decoder:
     decoder = Decoder(DecoderConfig(**{"hidden": 128, "bottleneck": 64, "context": 2, "blocks": 2, **changes}))
     _awake(decoder)
     return decoder.eval()
+
+
+def small_matcher(**changes) -> Matcher:
+    """A matcher with random weights."""
+    torch.manual_seed(2)
+    matcher = Matcher(MatcherConfig(**{"width": 16, "path_blocks": 1, "word_blocks": 2, **changes}))
+    _awake(matcher)
+    return matcher.eval()
 
 
 def _awake(network: nn.Module) -> None:
