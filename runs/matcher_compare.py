@@ -23,6 +23,7 @@ from sets import TITLES, Encoded, arguments, half_of_the_people, keyboard_and_sw
 
 from glissando.evaluation.beams import StoredBeams, TuningSet
 from glissando.evaluation.fit import CONSTANTS, fit_matched, fit_scoring
+from glissando.evaluation.labelfree import made_up_weight, word_usage
 from glissando.evaluation.prompts import count_people, prompt_texts
 from glissando.keyboard import Keyboard
 from glissando.runtime import MatcherRuntime
@@ -102,9 +103,14 @@ def crossed(val: Encoded, doubt: float, sentences: np.ndarray) -> None:
     show("after the prompt's words", beams, told, sentences)
 
 
-def write(name: str, scoring: Scoring, source: str) -> None:
+def write(name: str, keyboard: Keyboard, source: str) -> None:
     """Put constants into the package."""
-    data = {"scoring": scoring.to_dict(), "provenance": source}
+    weight = made_up_weight(keyboard, word_usage(keyboard.lexicon, "en"))
+    data = {
+        "scoring": keyboard.scoring.to_dict(),
+        "label_free": {"frequency_weight": round(weight, 6), "lexicon": "AOSP English", "layout": "qwerty"},
+        "provenance": source,
+    }
     (ASSETS / f"{name}.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
@@ -127,7 +133,8 @@ def main(chosen: argparse.Namespace) -> None:
         if chosen.write:
             fitted = " and, at 0.3, direct_touch_dev" if len(studies) > 1 else ""
             source = f"conditional logit on how_we_swipe_val{fitted}, AOSP English list and targets, {networks}"
-            write(name, scoring, f"{source}; runs/matcher_compare.py")
+            keyboard = sets["val"].part.keyboard.replace(scoring=scoring)
+            write(name, keyboard, f"{source}; runs/matcher_compare.py")
 
 
 if __name__ == "__main__":

@@ -64,3 +64,18 @@ def tiny_decoder(tiny_weights: Path) -> Path:
     layout = Layout("qwerty", tuple(sorted(qwerty.keys, key=lambda key: key.letter))).to_dict()
     write_card(path, {"layout": layout, "language": "en", "encoder": load_weights(tiny_weights).card["sha256"]})
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_matcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A matcher with random weights, exported."""
+    pytest.importorskip("torch")
+    from networks import small_matcher
+
+    from glissando.export.onnx import export_matcher
+    from glissando.weights import write_card
+
+    path = tmp_path_factory.mktemp("weights") / "tiny_matcher.onnx"
+    export_matcher(small_matcher(), path)
+    write_card(path, {"provenance": "random, for tests"})
+    return path

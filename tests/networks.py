@@ -28,8 +28,7 @@ def small_decoder(**changes) -> Decoder:
 def small_matcher(**changes) -> Matcher:
     """A matcher with random weights."""
     torch.manual_seed(2)
-    small = {"width": 16, "heads": 2, "waves": 3, "dilations": (1,), "path_blocks": 1, "word_blocks": 1}
-    matcher = Matcher(MatcherConfig(**{**small, **changes}))
+    matcher = Matcher(MatcherConfig(**{"width": 16, "path_blocks": 1, "word_blocks": 2, **changes}))
     _awake(matcher)
     return matcher.eval()
 

@@ -8,6 +8,7 @@ from glissando.draft import Draft, capitalise, needs_space
 from glissando.keyboard import Finalists
 from glissando.lexicon import Lexicon
 from glissando.ngrams import build_context
+from glissando.scoring import Scoring
 
 WORDS = ["i", "fell", "feel", "good", "down", "hello", "Berlin", "you", "it's", "its"]
 
@@ -22,7 +23,7 @@ class Scripted:
 
     def finalists(self, words):
         scores = np.array(list(words.values()), dtype=np.float64)
-        return Finalists(np.array([WORDS.index(word) for word in words], dtype=np.int64), scores, scores)
+        return Finalists(np.array([WORDS.index(word) for word in words], dtype=np.int64), scores, scores, Scoring())
 
 
 @pytest.fixture(scope="module")

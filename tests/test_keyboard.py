@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scripted import SWIPE, scripted_keyboard
+from scripted import SCORING, SWIPE, scripted_keyboard
 
 import glissando
 from glissando.beam import Hypotheses
@@ -136,27 +136,29 @@ def networks(tiny_weights, tiny_decoder):
     return {"weights": tiny_weights, "decoder": tiny_decoder, "lexicon": {"type": 3, "were": 5, "poet": 2, "it": 9}}
 
 
-def test_the_decoder_reads_its_own_layout_and_the_encoder_the_others(networks):
+def test_the_matcher_helps_on_every_layout_unless_another_method_is_asked_for(networks):
     def method(layout="qwerty", **options):
         return glissando.load(layout, **networks, **options).method
 
-    assert method() == method(language="en") == "decoder"
-    assert method("clearflow") == method(method="encoder") == "encoder"
-    assert method(language="de") == "encoder"  # the decoder was trained on English words
-    assert method(language="de", method="decoder") == "decoder"
+    assert method() == method("clearflow") == method(language="de") == method(method="matcher") == "matcher"
+    assert method(method="encoder") == "encoder"
+    assert method(method="decoder") == method(language="de", method="decoder") == "decoder"
+    assert method(scoring="en") == "encoder"  # these constants know no matcher
+    with pytest.raises(WeightsError, match="these constants know no matcher: they lack 'matched'"):
+        method(scoring="en", method="matcher")
 
 
 def test_a_decoder_that_does_not_fit_is_refused(networks):
     with pytest.raises(WeightsError, match=r"no decoder for layout 'jcuken': .* layout 'qwerty'.*use method 'encoder'"):
         glissando.load("jcuken", **networks, method="decoder")
-    with pytest.raises(WeightsError, match="no method 'shark2'; choose one of auto, encoder, decoder"):
+    with pytest.raises(WeightsError, match="no method 'shark2'; choose one of auto, encoder, decoder, matcher"):
         glissando.load(**networks, method="shark2")
 
 
 def test_the_decoders_words_do_not_depend_on_the_order_of_keys(networks):
     qwerty = load_layout("qwerty")
-    plain = glissando.load(qwerty, **networks)
-    turned = glissando.load(Layout("turned", tuple(qwerty.keys[::-1])), **networks)
+    plain = glissando.load(qwerty, **networks, method="decoder")
+    turned = glissando.load(Layout("turned", tuple(qwerty.keys[::-1])), **networks, method="decoder")
     candidates, again = plain.decode(SWIPE), turned.decode(SWIPE)
     assert [one.word for one in candidates] == [one.word for one in again]
     np.testing.assert_allclose([one.score for one in candidates], [one.score for one in again], rtol=1e-4)
@@ -165,7 +167,7 @@ def test_the_decoders_words_do_not_depend_on_the_order_of_keys(networks):
 
 
 def test_the_encoder_searches_and_the_decoder_weighs_the_finalists(networks):
-    board = glissando.load(**networks)
+    board = glissando.load(**networks, method="decoder")
     alone = board.replace(decoder=None)
     readings = board.read([SWIPE])
     np.testing.assert_array_equal(readings.log_probs, alone.read([SWIPE]).log_probs)
@@ -240,3 +242,98 @@ def test_load_finds_the_context_of_the_language(tiny_weights):
     assert glissando.load("qwerty", "en", context="de", **options).context.language == "de"
     with pytest.raises(ContextError, match="no context 'nope'"):
         glissando.load("qwerty", "en", context="nope", **options)
+
+
+class ScriptedMatcher:
+    """A matcher that likes finalists whose first key lies to the right, and remembers what it was shown."""
+
+    def __init__(self, likes=1.0):
+        self.likes, self.shown = likes, []
+
+    def run(self, path, keys, mask):
+        self.shown.append((path, keys, mask))
+        return self.likes * keys[:, :, 0, 0]
+
+
+def doubting(words, doubt=1.0, **options):
+    """A scripted keyboard that asks a matcher below a probability."""
+    matched = replace(SCORING, matcher_weight=1.0, temperature=2.0)
+    board = scripted_keyboard(words, scoring=replace(SCORING, doubt=doubt, matched=matched), **options)
+    return board.replace(matcher=ScriptedMatcher())
+
+
+def test_the_matcher_is_asked_in_doubt_alone():
+    words = {"ab": 10, "cb": 10}
+    sure = doubting(words, doubt=0.0)
+    assert sure.decode(SWIPE) == scripted_keyboard(words).decode(SWIPE)
+    assert sure.matcher.shown == []
+    board = doubting(words)
+    found = board.decode(SWIPE)
+    assert [one.word for one in found] == ["cb", "ab"]
+    assert len(board.matcher.shown) == 1
+    # Two key widths lie between c and a; the evidence is that of the encoder.
+    gap = found[0].score - found[1].score
+    width = board.layout.key_size[0]
+    assert gap == pytest.approx(2 / 3 / width + found[0].log_prob - found[1].log_prob, rel=1e-4)
+    assert found[0].probability == pytest.approx(1 / (1 + np.exp(-gap / 2)), rel=1e-4)  # its own temperature
+    stages = board.stages([SWIPE, SWIPE])
+    assert stages.candidates == [board.decode(SWIPE)] * 2
+    assert stages.matches[0].shape == stages.hypotheses.nodes[0].shape
+
+
+def test_the_matcher_sees_key_widths_by_the_aspect_of_the_layout():
+    board = doubting({"ab": 10, "cb": 10})
+    board.decode(SWIPE)
+    ((path, keys, mask),) = board.matcher.shown
+    width, aspect = board.layout.key_size[0], board.layout.aspect
+    np.testing.assert_allclose(path[0], (SWIPE.path().T - 0.5) * [1 / width, aspect / width], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(keys[0, :, 0, 0], [-1 / 3 / width, 1 / 3 / width], rtol=1e-5)
+    assert mask.all()
+    tall = board.replace(layout=replace(board.layout, aspect=1.2), matcher=ScriptedMatcher())
+    tall.decode(Gesture([0.1, 0.9], [0.2, 0.8], [0, 100]))
+    ratio = tall.key_widths / board.key_widths
+    np.testing.assert_allclose(ratio, [1, 1.2 / aspect], rtol=1e-5)
+
+
+def test_of_several_keys_of_a_letter_the_nearest_to_the_path_counts():
+    frames = [[0.3, 0.3, 0.3, 0.1], [0.1, 0.3, 0.1, 0.5]]
+    board = doubting({"a": 10, "b": 10}, probabilities=frames, letters="aba")
+    for x, side in ((0.1, -1), (0.9, 1)):
+        board.decode(Gesture([x, x], [0.5, 0.6], [0, 100]))
+        _, keys, _ = board.matcher.shown[-1]
+        first = [row[0, 0] for row in keys[0]]
+        assert max(first, key=abs) * side > 0
+
+
+def test_without_enough_to_compare_or_with_words_too_long_the_encoder_answers():
+    one = doubting({"ab": 10})
+    assert one.decode(SWIPE)[0].word == "ab"
+    assert one.matcher.shown == []
+    long = "ab" * 11
+    frames = [[0.5, 0.2, 0.1, 0.2], [0.2, 0.5, 0.1, 0.2]] * 12
+    board = doubting({long: 10, "ab": 10}, probabilities=frames)
+    assert {one.word for one in board.decode(SWIPE)} == {long, "ab"}
+    assert board.matcher.shown == []
+
+
+def test_finalists_that_were_not_compared_come_last():
+    words = {a + b: 10 for a in "abc" for b in ["", *"abc", "ab", "ac", "ba", "bc", "ca", "cb"]}
+    board = doubting(words, probabilities=[[0.3, 0.3, 0.3, 0.1]] * 6)
+    found = board.decode(SWIPE, k=100)
+    _, keys, _ = board.matcher.shown[0]
+    assert keys.shape[1] == 16 < len(found)
+    matches = board.stages([SWIPE]).matches[0]
+    assert (matches == matches.min()).sum() >= len(found) - 16
+
+
+def test_a_tap_has_an_answer_with_the_packaged_matcher():
+    board = glissando.load("qwerty", lexicon={"a": 5, "as": 3, "sad": 2}, method="matcher")
+    assert board.method == "matcher"
+    assert board.decode([(0.05, 0.5, 0)])
+    lone = Layout("lone", load_layout("qwerty").keys[:1])
+    assert glissando.load(lone, lexicon={"q": 1, "qq": 2}, method="matcher").decode([(0.5, 0.5, 0)])
+
+
+def test_weights_that_are_no_matcher_are_refused(tiny_weights):
+    with pytest.raises(WeightsError, match="a matcher takes path, keys, mask and gives scores"):
+        glissando.load(lexicon={"a": 1}, matcher=tiny_weights, method="matcher")

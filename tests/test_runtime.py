@@ -57,7 +57,7 @@ def decoder(tiny_decoder):
 
 def test_the_decoder_says_what_it_belongs_to(decoder, encoder):
     assert "".join(decoder.layout.letters) == "abcdefghijklmnopqrstuvwxyz"
-    assert (decoder.language, decoder.encoder) == ("en", encoder.weights.card["sha256"])
+    assert decoder.encoder == encoder.weights.card["sha256"]
     assert decoder.frames == encoder.frames == 32
 
 
@@ -141,11 +141,9 @@ def test_not_the_same_keyboard(layout):
     assert not len(match_keys(layout, QWERTY))
 
 
-def test_a_decoder_suits_its_layout_encoder_and_language_and_what_does_not_fit_is_named(encoder, decoder, tiny_decoder):
-    assert decoder.suits(QWERTY, encoder, "en")
-    assert decoder.suits(moved((0.05, 0)), encoder, "")
-    assert not decoder.suits(QWERTY, encoder, "de")
-    assert not decoder.suits(load_layout("jcuken"), encoder, "en")
+def test_a_decoder_fits_its_layout_and_encoder_and_what_does_not_fit_is_named(encoder, decoder, tiny_decoder):
+    assert not misfit(decoder, QWERTY, encoder)
+    assert not misfit(decoder, moved((0.05, 0)), encoder)
     other = EncoderRuntime(Weights("other", encoder.weights.data, {**encoder.weights.card, "sha256": "f" * 64}))
     assert "not over other" in misfit(decoder, QWERTY, other)
     assert "layout 'qwerty'" in misfit(decoder, load_layout("jcuken"), encoder)

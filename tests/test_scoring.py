@@ -99,3 +99,18 @@ def test_a_method_may_have_constants_of_its_own(monkeypatch, tmp_path):
     assert [load_scoring("auto", *kind).length_bonus for kind in kinds] == [2, 3, 1, 1]
     (folder / "en-decoder.json").unlink()
     assert load_scoring("auto", "en", "decoder").length_bonus == 2
+
+
+def test_constants_for_swipes_in_doubt_are_constants_too(tmp_path):
+    data = {"frequency_weight": 1, "doubt": 0.9, "matched": {"matcher_weight": 0.5, "shape_weight": 2}}
+    scoring = Scoring.from_dict(data)
+    assert scoring.matched == Scoring(matcher_weight=0.5, shape_weight=2.0)
+    assert scoring.geometric  # the second ranking needs the distances
+    assert Scoring.from_dict(scoring.to_dict()) == scoring
+    with pytest.raises(ScoringError, match=r"matched: no scoring constant 'wait'"):
+        Scoring.from_dict({"matched": {"wait": 1}})
+    with pytest.raises(ScoringError, match="matcher_weight must be a finite number"):
+        Scoring.from_dict({"matched": {"matcher_weight": float("nan")}})
+    for bad in (3, [1], "x"):
+        with pytest.raises(ScoringError, match="matched"):
+            Scoring.from_dict({"matched": bad})

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from glissando.errors import LexiconError
 from glissando.lexicon import Lexicon
-from glissando.trie import ARRAYS, build_trie
+from glissando.trie import ARRAYS, NO_LETTER, build_trie
 
 
 def words_at(trie, lexicon, typed):
@@ -88,3 +88,10 @@ def test_the_words_of_some_nodes_with_their_owners():
     assert owners.tolist() == [0, 0, 3]
     assert [lexicon.words[word] for word in words] == ["it's", "its", "i"]
     assert [len(column) for column in trie.words_at(np.array([-1, -1]))] == [0, 0]
+
+
+def test_nodes_are_spelled():
+    trie = build_trie(Lexicon.from_counts({"ab": 3, "ba": 2, "b": 1}), ("a", "b"))
+    nodes = np.array([[trie.find("ba"), -1], [0, trie.find("b")]])
+    spelled = trie.spell(nodes, 3)
+    assert spelled.tolist() == [[[1, 0, NO_LETTER], [NO_LETTER] * 3], [[NO_LETTER] * 3, [1, NO_LETTER, NO_LETTER]]]

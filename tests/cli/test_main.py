@@ -262,7 +262,9 @@ def test_nothing_left_to_evaluate(corpus, words):
 def test_unknown_method_and_scoring(swipes, words, tmp_path, tiny_weights):
     for command in ("decode", "evaluate"):
         call = (command, swipes, "--lexicon", words, "--weights", tiny_weights)
-        assert "no method 'magic'; there are auto, encoder, decoder, shark2" in refused(*call, "--method", "magic")
+        assert "no method 'magic'; there are auto, encoder, decoder, matcher, shark2" in refused(
+            *call, "--method", "magic"
+        )
         assert "no scoring 'magic'" in refused(*call, "--scoring", "magic")
         assert "No such file" in refused(*call, "--scoring", tmp_path / "none.json")
         for text, reason in (("{", "not JSON"), ('{"gamma": 1}', "'gamma'"), ('{"length_bonus": "x"}', "length_bonus")):

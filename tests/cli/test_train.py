@@ -1,12 +1,16 @@
-"""``glissando train encoder | embedder | negatives | decoder``: one after another on a toy, from the command line."""
+"""``glissando train``: every network on a toy, one step after another, from the command line."""
 
 import json
 
+import numpy as np
 import pytest
 from command import refused, run
 from train import toy
 
+from glissando.corpus.records import Swipe, write_swipes
+from glissando.layout import load_layout
 from glissando.model.checkpoint import load_decoder
+from glissando.synth import swipe
 
 
 def train(*words):
@@ -47,3 +51,20 @@ def test_a_missing_file_is_one_line(desk):
     files = ["--pack", "train.npz", "--encoder", "none.safetensors", "--negatives", "pools.npz", "--out", "run"]
     assert "no checkpoint at none.safetensors" in refused("train", "decoder", *files, "--set=batch=8")
     assert not (desk / "run").exists()
+
+
+def test_from_swipes_to_a_matcher(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    qwerty, rng = load_layout("qwerty"), np.random.default_rng(0)
+    words = ["hello", "world", "it", "is"] * 12
+    swipes = [Swipe(word, swipe(word, qwerty, rng), "qwerty", session=str(i % 6)) for i, word in enumerate(words)]
+    write_swipes(tmp_path / "s.jsonl", swipes)
+    (tmp_path / "words.txt").write_text("hello hells world would it is its if in".replace(" ", "\n"))
+    out = train("finalists", "s.jsonl", "--lexicon", "words.txt", "--out", "f.npz", "--count", "6")
+    assert "f.npz: 48 swipes, the word meant is among the finalists of" in out
+    small = ["--set=model.width=8", "--set=batch=8", "--set=steps=2", "--set=finalists=6", "--device", "cpu"]
+    out = train("matcher", "--pack", "f.npz", "--val", "f.npz", "--out", "run", *small)
+    assert "run/matcher.safetensors: step 2" in out
+    assert run("export", "onnx", "run/matcher.safetensors", "m.onnx").code == 0
+    assert run("evaluate", "s.jsonl", "--lexicon", "words.txt", "--method", "matcher", "--matcher", "m.onnx").code == 0
+    assert "cannot read the finalists" in refused("train", "matcher", "--pack", "none.npz", "--out", "other")

@@ -144,7 +144,7 @@ def test_a_weight_is_set_without_swipes(folder):
         ([*SHARK2[1:], "--scoring", "en"], "no SHARK2 constants 'en'"),
         ([*SHARK2[1:], "--protocol", "fit"], "SHARK2 is tuned with --protocol report"),
         (["mine.jsonl", "--trials-scoring", "9"], "--trials-scoring needs --protocol report"),
-        (["mine.jsonl", "--method", "dtw"], "no method 'dtw'; there are auto, encoder, decoder, shark2"),
+        (["mine.jsonl", "--method", "dtw"], "no method 'dtw'; there are auto, encoder, decoder, matcher, shark2"),
         (["mine.jsonl", "--method", "shark2", "--stage", "pruning"], "shark2 has no pruning stage"),
         (["mine.jsonl", "--constants", "gamma"], "no scoring constant 'gamma' to tune"),
         (["missing.jsonl", "--method", "shark2"], "missing.jsonl"),

@@ -14,6 +14,7 @@ from glissando.evaluation.fit import (
     SHARK2_SPACE,
     choose_constants,
     cross_entropy,
+    fit_matched,
     fit_scoring,
     mean_tt1mm5,
     search_pruning,
@@ -154,3 +155,31 @@ def test_the_weight_of_context_is_found_where_swipes_have_a_text():
     told = replace(told, places=np.arange(len(drawn)) * scores.shape[1] + drawn)
     assert fit_scoring([told], truth, ("context_weight",)).context_weight == pytest.approx(0.7, rel=0.1)
     assert fit_scoring([beams], truth, ("context_weight",)).context_weight == 0.7  # nothing to learn it from
+
+
+def test_the_matchers_weight_is_found_where_it_was_asked():
+    beams = drawn_beams(PLAIN, swipes=2000)
+    rng = np.random.default_rng(3)
+    matches = rng.normal(0, 3, len(beams.log_probs)).astype(np.float32)
+    asked = rng.random(2000) < 0.5
+    matches[np.repeat(~asked, 8)] = 0
+    truth = replace(PLAIN, matched=replace(PLAIN, matcher_weight=0.7, temperature=2.0))
+    beams = replace(beams, matches=matches, asked=asked)
+    logits = beams.logits(truth).reshape(2000, 8)
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    places = np.array([rng.choice(8, p=row) for row in shares]) + beams.offsets[:-1]
+    fitted = fit_matched([replace(beams, places=places)], PLAIN, ("matcher_weight",))
+    assert replace(fitted, matched=None) == PLAIN
+    assert fitted.matched.matcher_weight == pytest.approx(0.7, rel=0.15)
+    assert fitted.matched.temperature == pytest.approx(2.0, rel=0.15)
+
+
+def test_a_corpus_counts_by_its_share(drawn):
+    one, other = drawn, drawn_beams(replace(TRUTH, frequency_weight=0.0), seed=5)
+    names = ("frequency_weight",)
+    weights = [
+        fit_scoring([one, other], TRUTH, names, shares).frequency_weight for shares in ((1, 0.01), (1, 1), (0.01, 1))
+    ]
+    assert weights[0] > weights[1] > weights[2]
+    assert fit_scoring([one, other], TRUTH, names, (1, 1)) == fit_scoring([one, other], TRUTH, names)

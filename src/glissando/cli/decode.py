@@ -32,6 +32,7 @@ def decode(
     scoring: opt.Scoring = "auto",
     weights: opt.Weights = "encoder",
     decoder: opt.Decoder = "decoder",
+    matcher: opt.Matcher = "matcher",
     beam: opt.Beam = 100,
     k: Annotated[int, Option("-k", min=1, max=1000, help="Candidates per swipe.")] = 5,
     sentence: Annotated[
@@ -59,7 +60,7 @@ def decode(
 
     options = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
-        weights=weights, decoder=decoder, beam=beam,
+        weights=weights, decoder=decoder, matcher=matcher, beam=beam,
     )  # fmt: skip
     for candidates in _decode_lines(file, layout, options, k, sentence):
         if as_json:
@@ -77,6 +78,7 @@ def evaluate(
     scoring: opt.Scoring = "auto",
     weights: opt.Weights = "encoder",
     decoder: opt.Decoder = "decoder",
+    matcher: opt.Matcher = "matcher",
     add_targets: opt.AddTargets = False,
     max_key_distance: opt.MaxDistance = None,
     beam: opt.Beam = 100,
@@ -112,7 +114,7 @@ def evaluate(
         check_picture(reliability)
     options = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
-        weights=weights, decoder=decoder, add_targets=add_targets, max_key_distance=max_key_distance,
+        weights=weights, decoder=decoder, matcher=matcher, add_targets=add_targets, max_key_distance=max_key_distance,
         beam=beam, limit=limit, context=context, revise=revise, prompts=tuple(prompts or ()),  # type: ignore[arg-type]
     )  # fmt: skip
     with bar("decoding") as progress:

@@ -16,8 +16,8 @@ Lexicon = Annotated[Path | None, Option(help="A word list instead: AOSP .combine
 Method = Annotated[
     str,
     Option(
-        help="encoder (any layout), decoder (with the correction learned for one layout), auto (decoder where it fits, "
-        "else encoder) or shark2 (template matching)."
+        help="encoder, matcher (asked where the encoder is in doubt), decoder (a correction learned for one layout), "
+        "auto (matcher) or shark2 (template matching)."
     ),
 ]
 Scoring = Annotated[str, Option(help="auto (by language), a packaged name, or a JSON file.")]

@@ -12,7 +12,7 @@ import typer
 from typer import Option
 
 from glissando.cli import options as opt
-from glissando.cli.output import needs_extra
+from glissando.cli.output import bar, needs_extra
 
 PackOption = Annotated[Path, Option(help="The corpus: a pack, or an .npz of one.", show_default=False)]
 OneLayoutOption = Annotated[
@@ -140,6 +140,69 @@ def decoder(
     )
 
 
+@app.command()
+def finalists(
+    files: opt.Labelled,
+    out: Annotated[Path, Option(help="The file to write, an .npz.", show_default=False)],
+    count: Annotated[int, Option(min=2, max=255, help="Finalists of each swipe, best first.")] = 24,
+    language: opt.Language = None,
+    lexicon: opt.Lexicon = None,
+    layouts: opt.Layouts = None,
+    scoring: opt.Scoring = "auto",
+    weights: opt.Weights = "encoder",
+    max_key_distance: opt.MaxDistance = 2.0,
+    limit: opt.Limit = None,
+) -> None:
+    """Decode swipes whose words are known and keep the finalists of the beam: what a matcher is trained on.
+
+    The words meant are added to the lexicon. 66,794 swipes take a minute on two cores.
+
+    **Examples**
+
+        glissando train finalists train.jsonl.gz --lexicon en_wordlist.combined.gz --out train.npz
+        glissando train finalists val.jsonl.gz --lexicon en_wordlist.combined.gz --out val.npz --count 48
+    """
+    from glissando.evaluation.evaluate import EvaluationOptions
+    from glissando.train.matcher.gather import Gathering, gather_finalists
+
+    options = EvaluationOptions(
+        method="encoder", language=language, lexicon=lexicon, layouts=layouts, scoring=scoring, weights=weights,
+        add_targets=True, max_key_distance=max_key_distance, limit=limit,
+    )  # fmt: skip
+    with bar("decoding") as progress:
+        gathered = gather_finalists(files, Gathering(count, options), progress)
+    gathered.save(out)
+    there = float((gathered.places >= 0).mean())
+    typer.echo(f"{out}: {len(gathered):,} swipes, the word meant is among the finalists of {there:.1%}")
+
+
+@app.command()
+def matcher(
+    pack: Annotated[Path, Option(help="What train finalists wrote.", show_default=False)],
+    out: OutOption,
+    val: Annotated[Path | None, Option(help="Finalists of other people.")] = None,
+    settings: opt.Settings = None,
+    resume: ResumeOption = False,
+    device: opt.Device = None,
+) -> None:
+    """Train a matcher, which compares a swipe with the keys of the beam's finalists, on any layout.
+
+    The run's directory gets config.json, metrics.jsonl, checkpoint.safetensors and, at the end, matcher.safetensors.
+    A tenth of the people is set aside and measured. See docs/matcher.md.
+
+    **Examples**
+
+        glissando train matcher --pack train.npz --val val.npz --out runs/matcher
+        glissando train matcher --pack train.npz --out runs/smoke --set steps=20 --set batch=32 --device cpu
+    """
+    with needs_extra("training", "train"):
+        from glissando.train.matcher.config import MatcherTraining
+        from glissando.train.matcher.trainer import train_matcher
+        from glissando.train.run import Job
+    config = MatcherTraining().changed(settings or [])
+    _report(out / "matcher.safetensors", _watch(train_matcher, config, Job(pack, out, val, resume, device)))
+
+
 def _leads() -> bool:
     """Whether this process shows progress: of those that torchrun started, the first."""
     return os.environ.get("RANK", "0") == "0"
@@ -176,6 +239,7 @@ def _summary(line: dict[str, Any]) -> str:
         "swipes_per_second": "{:,.0f} swipes/s",
         "val_ctc": "val CTC {:.3f}",
         "val_greedy": "greedy {:.1%}",
+        "held_top1": "people set aside {:.2%}",
         "val_top1": "top-1 {:.1%}",
         "val_recall_128": "own word among 128 {:.1%}",
     }

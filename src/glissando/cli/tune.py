@@ -34,6 +34,7 @@ def tune(
     layouts: opt.Layouts = None,
     weights: opt.Weights = "encoder",
     decoder: opt.Decoder = "decoder",
+    matcher: opt.Matcher = "matcher",
     beam: opt.Beam = 100,
     add_targets: opt.AddTargets = False,
     max_key_distance: opt.MaxDistance = None,
@@ -91,7 +92,7 @@ def tune(
     )  # fmt: skip
     evaluation = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts,
-        scoring=Scoring() if scoring == "report" else scoring, weights=weights, decoder=decoder,
+        scoring=Scoring() if scoring == "report" else scoring, weights=weights, decoder=decoder, matcher=matcher,
         add_targets=add_targets, max_key_distance=max_key_distance, beam=beam, limit=limit,
     )  # fmt: skip
     if bool(corpora) == bool(label_free):
@@ -156,8 +157,10 @@ def _summary(tuning: Tuning) -> Iterator[str]:
         resumed = f", {search.resumed:,} of them made before" if search.resumed else ""
         yield f"{stage}: {len(search.history):,} trials{resumed}; best {search.value:.3f}"
         yield from (f"  {note}" for note in search.widened)
-    for name, value in next(iter(tuning.constants.values())).items():
-        yield f"  {name:17} {value:.5g}"
+    numbers = next(iter(tuning.constants.values()))
+    for title, part in (("", numbers), ("in doubt, with the matcher:", numbers.get("matched") or {})):
+        yield from ([f"  {title}"] if title and part else [])
+        yield from (f"  {name:17} {value:.5g}" for name, value in part.items() if name != "matched")
     for when in ("before", "after"):
         for corpus, row in tuning.metrics[when]["corpora"].items():
             columns = ("top1", "top3", "tt1mm5", "recall", "cross_entropy")

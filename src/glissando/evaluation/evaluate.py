@@ -38,14 +38,15 @@ class EvaluationOptions:
     """How to decode and what to count.
 
     Attributes:
-        method: "encoder", "decoder" (an error on layouts it was not made for), "auto" (the decoder where it fits, else
-            the encoder) or "shark2".
+        method: "encoder", "matcher" (asked where the encoder is in doubt), "decoder" (an error on layouts it was not
+            made for), "auto" (the matcher, unless the constants know none) or "shark2".
         language: the language of the word list, by default the layout's.
         lexicon: a word list instead of the language's.
         layouts: a directory of layout files, searched before the built-in ones.
         scoring: "auto", a packaged name, a file, or constants.
         weights: a packaged encoder or an ``.onnx`` file.
         decoder: a packaged decoder or an ``.onnx`` file.
+        matcher: a packaged matcher or an ``.onnx`` file.
         add_targets: add the words meant to the lexicon; otherwise swipes for words that it lacks count as misses.
         max_key_distance: leave out swipes that are further than this from their word's keys, in key widths.
         beam: hypotheses kept.
@@ -63,6 +64,7 @@ class EvaluationOptions:
     scoring: str | Path | Mapping[str, Any] | Scoring = "auto"
     weights: str | Path = "encoder"
     decoder: str | Path = "decoder"
+    matcher: str | Path = "matcher"
     add_targets: bool = False
     max_key_distance: float | None = None
     beam: int = 100
@@ -184,7 +186,7 @@ def keyboard_for(
         return Shark2(layout, lexicon, load_shark2(options.scoring)), known
     board = keyboard.load(
         layout, options.language, lexicon=lexicon, scoring=options.scoring, weights=options.weights,
-        decoder=options.decoder, method=options.method, width=options.beam,
+        decoder=options.decoder, matcher=options.matcher, method=options.method, width=options.beam,
     )  # fmt: skip
     return board, known
 

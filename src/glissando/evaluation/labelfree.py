@@ -75,7 +75,7 @@ def make_up_swipes(keyboard: Keyboard, usage: Mapping[str, float], draws: Draws 
     known = frozenset(keyboard.lexicon.spell(letters))
     lexicon = keyboard.lexicon.with_words(word for word in meant if "".join(typed_letters(word, letters)) not in known)
     gestures = [swipe(word, keyboard.layout, rng, draws.noise) for word in meant]
-    return TuningSet.encode(keyboard.replace(lexicon=lexicon, decoder=None), gestures, meant)
+    return TuningSet.encode(keyboard.replace(lexicon=lexicon, decoder=None, matcher=None), gestures, meant)
 
 
 def made_up_weight(keyboard: Keyboard, usage: Mapping[str, float], draws: Draws | None = None) -> float:
@@ -118,15 +118,18 @@ def tune_label_free(
     if isinstance(options.scoring, (Mapping, Scoring)):
         raise ScoringError("--label-free begins with a packaged name or a JSON file, not with constants in memory")
     language = options.language or keyboard.lexicon.language or layout.language
-    reference = reference_weight(*read_scoring(options.scoring, language))
+    reference = reference_weight(*read_scoring(options.scoring, language, keyboard.method))
     made_up = made_up_weight(keyboard, word_usage(keyboard.lexicon, language), draws)
     if made_up <= 0:
         raise ScoringError(
             f"the frequencies of lexicon {keyboard.lexicon.name} do not agree with how often words are used"
         )
-    weight = keyboard.scoring.frequency_weight * made_up / reference
+    change = made_up / reference
+    scoring = _scaled(keyboard.scoring, change)
+    if scoring.matched is not None:
+        scoring = replace(scoring, matched=_scaled(scoring.matched, change))
     return {
-        "scoring": replace(keyboard.scoring, frequency_weight=weight).to_dict(),
+        "scoring": scoring.to_dict(),
         "label_free": {"frequency_weight": made_up, "lexicon": keyboard.lexicon.name, "layout": layout.name},
         "provenance": {
             "command": command,
@@ -136,3 +139,8 @@ def tune_label_free(
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         },
     }
+
+
+def _scaled(scoring: Scoring, change: float) -> Scoring:
+    """Constants whose frequency weight is multiplied."""
+    return replace(scoring, frequency_weight=scoring.frequency_weight * change)

@@ -145,7 +145,7 @@ class TuningCorpus:
 class Tuning:
     """The tuned constants in the form that decoding reads, the searches behind them, and what they reach."""
 
-    constants: dict[str, dict[str, float]]  # {"scoring": ...} or {"shark2": ...}
+    constants: dict[str, dict[str, Any]]  # {"scoring": ...} or {"shark2": ...}
     searches: dict[str, StudyResult]  # by stage
     metrics: dict[str, Any]
     provenance: dict[str, Any]
