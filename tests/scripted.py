@@ -1,5 +1,7 @@
 """A keyboard over an encoder that gives the same emissions for every swipe."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from glissando.gesture import Gesture
@@ -31,3 +33,21 @@ def scripted_keyboard(words, probabilities=FRAMES, letters="abc", scoring=SCORIN
     keys = [Key(letter, (i + 0.5) / len(letters), 0.5, 0.1, 0.5) for i, letter in enumerate(letters)]
     lexicon = Lexicon("test", "", tuple(words), np.array(list(words.values()), dtype=np.uint8))
     return Keyboard(Layout("test", tuple(keys)), lexicon, ScriptedEncoder(probabilities), scoring, width)
+
+
+class ScriptedMatcher:
+    """A matcher that likes finalists whose first key lies to the right, and remembers what it was shown."""
+
+    def __init__(self, likes=1.0):
+        self.likes, self.shown = likes, []
+
+    def run(self, path, keys, mask):
+        self.shown.append((path, keys, mask))
+        return self.likes * keys[:, :, 0, 0]
+
+
+def doubting(words, doubt=1.0, **options):
+    """A scripted keyboard that asks a matcher below a probability."""
+    matched = replace(SCORING, matcher_weight=1.0, temperature=2.0)
+    board = scripted_keyboard(words, scoring=replace(SCORING, doubt=doubt, matched=matched), **options)
+    return board.replace(matcher=ScriptedMatcher())

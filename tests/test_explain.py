@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from scripted import SWIPE
+from scripted import SWIPE, doubting
 from scripted import scripted_keyboard as keyboard
 
 import glissando
-from glissando.explain import explain, field
+from glissando.explain import Opinion, explain, field
+from glissando.ngrams import build_context
 from glissando.scoring import Scoring
 from glissando.synth import swipe
 
@@ -68,6 +69,56 @@ def test_a_narrow_beam_prunes():
     board = keyboard({"ab": 10, "cb": 10}, width=1)
     meant = explain(board, SWIPE, "cb").meant
     assert (meant.verdict, meant.rank, meant.would_rank) == ("pruned", None, 2)
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    path.write_text("we ab\nwe ab\nyou cb\n")
+    return build_context([path], {"language": "en"}, 10_000)
+
+
+def test_what_the_matcher_and_the_text_before_say(context):
+    board = doubting({"ab": 10, "cb": 10}).replace(context=context)
+    explanation = explain(board, SWIPE, "ab", "we")
+    candidates = board.decode(SWIPE, context="we")
+    assert explanation.candidates == candidates
+    assert explanation.asked
+    meant, other = explanation.meant.opinion, explain(board, SWIPE, "cb", "we").meant.opinion
+    assert explanation.best == (meant if candidates[0].word == "ab" else other)
+    width = board.layout.key_size[0]
+    assert other.match - meant.match == pytest.approx(2 / 3 / width, rel=1e-4)
+    assert (meant.match_points, other.match_points) == (meant.match, other.match)  # its weight is 1
+    gains = board.context.after("we").gains(board.context.number(["ab", "cb"]))
+    assert [meant.gain, other.gain] == pytest.approx(gains.tolist())
+    assert meant.gain_points == pytest.approx(board.scoring.matched.context_weight * gains[0])
+    assert gains[0] > 0 == other.gain
+    alone = {one.word: one.score for one in board.decode(SWIPE)}
+    assert explanation.meant.score == pytest.approx(alone["ab"] + meant.gain_points)
+
+
+def test_where_nobody_was_asked(context):
+    board = doubting({"ab": 10, "cb": 10}, doubt=0.0)
+    explanation = explain(board, SWIPE, "cb", "we")  # a text, but no context to read it with
+    assert not explanation.asked
+    assert explanation.best == explanation.meant.opinion == Opinion(None, 0.0, None, 0.0)
+    assert explain(board.replace(context=context), SWIPE).best.gain is None
+    assert explain(board, SWIPE, "xyz").meant.opinion is None
+
+
+def test_a_pruned_word_is_compared_as_if_the_beam_had_kept_it():
+    words = {"ab": 10, "cb": 10, "a": 10, "b": 10}
+    narrow = doubting(words, width=3)
+    assert [one.word for one in narrow.decode(SWIPE)] == ["b", "ab", "a"]
+    meant, expected = (explain(board, SWIPE, "cb").meant for board in (narrow, doubting(words)))
+    assert (meant.verdict, meant.rank, meant.would_rank) == ("pruned", None, expected.rank)
+    assert meant.score == pytest.approx(expected.score, abs=1e-4)
+    assert meant.opinion.match == pytest.approx(expected.opinion.match)
+
+
+def test_a_word_that_the_lexicon_lacks_has_no_score_beside_a_matchers():
+    meant = explain(doubting({"ab": 10, "cb": 10}), SWIPE, "ca").meant
+    assert (meant.verdict, meant.score, meant.would_rank) == ("out of lexicon", None, None)
 
 
 def test_an_encoder_without_cosine_basis_has_no_field(monkeypatch):

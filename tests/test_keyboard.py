@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scripted import SCORING, SWIPE, scripted_keyboard
+from scripted import SCORING, SWIPE, ScriptedMatcher, doubting, scripted_keyboard
 
 import glissando
 from glissando.beam import Hypotheses
@@ -242,24 +242,6 @@ def test_load_finds_the_context_of_the_language(tiny_weights):
     assert glissando.load("qwerty", "en", context="de", **options).context.language == "de"
     with pytest.raises(ContextError, match="no context 'nope'"):
         glissando.load("qwerty", "en", context="nope", **options)
-
-
-class ScriptedMatcher:
-    """A matcher that likes finalists whose first key lies to the right, and remembers what it was shown."""
-
-    def __init__(self, likes=1.0):
-        self.likes, self.shown = likes, []
-
-    def run(self, path, keys, mask):
-        self.shown.append((path, keys, mask))
-        return self.likes * keys[:, :, 0, 0]
-
-
-def doubting(words, doubt=1.0, **options):
-    """A scripted keyboard that asks a matcher below a probability."""
-    matched = replace(SCORING, matcher_weight=1.0, temperature=2.0)
-    board = scripted_keyboard(words, scoring=replace(SCORING, doubt=doubt, matched=matched), **options)
-    return board.replace(matcher=ScriptedMatcher())
 
 
 def test_the_matcher_is_asked_in_doubt_alone():
