@@ -65,6 +65,7 @@ def test_it_serves_and_stops(tiny_weights, tmp_path, processes):
     ("option", "value", "message"),
     [
         ("--weights", "none.onnx", "cannot read model file none.onnx"),
+        ("--matcher", "none.onnx", "cannot read model file none.onnx"),
         ("--store", "nonsense", "no database URL"),
         ("--sentences", "none.txt", "cannot read sentences none.txt"),
         ("--layouts", "nowhere", "no directory of layouts nowhere"),

@@ -41,6 +41,20 @@ def test_many_at_once_get_the_same_as_one_by_one(client):
     assert together == alone
 
 
+def test_the_text_before_has_a_say_on_its_own_row(client, tiny_weights):
+    board = glissando.load("qwerty", "en", weights=tiny_weights)
+    texts = [None, "", "on my", "she could", "ещё \x00\u202e 😀", "x" * 4096]
+    bodies = [{"points": points("hello"), "context": text, "k": 6} for text in texts] * 2
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda body: decode(client, **body).json()["candidates"], bodies))
+    for body, answer in zip(bodies, answers, strict=True):
+        expected = board.decode(body["points"], 6, body["context"])
+        assert [one["word"] for one in answer] == [one.word for one in expected]
+        assert [one["score"] for one in answer] == pytest.approx([one.score for one in expected], rel=1e-4)
+    assert answers[0] != answers[2] != answers[3]
+    assert decode(client, points=points("hello"), k=6).json()["candidates"] == answers[0]  # absent is unknown
+
+
 @pytest.mark.parametrize(
     ("layout", "word"), [("clearflow", "a"), ("jcuken", "а"), (ROWS, "a"), (ROWS | {"name": "<script>"}, "a")]
 )
@@ -73,6 +87,9 @@ BAD = {
     "unknown language": (b'{"points": [[0, 0, 0]], "language": "xx"}', 422, "no language 'xx'"),
     "k of none": (b'{"points": [[0, 0, 0]], "k": 0}', 422, "k: "),
     "k of many": (b'{"points": [[0, 0, 0]], "k": 1000}', 422, "k: "),
+    "a number for a text": (b'{"points": [[0, 0, 0]], "context": 1}', 422, "context: Input should be a valid string"),
+    "a text too long": (json.dumps({"points": [[0, 0, 0]], "context": "a " * 2049}).encode(), 422, "at most 4096"),
+    "half a character in a text": (b'{"points": [[0, 0, 0]], "context": "\\ud83d"}', 400, "not JSON"),
     "rows and keys": (b'{"points": [[0, 0, 0]], "layout": {"name": "x"}}', 422, "either a list"),
     "no letters": (b'{"points": [[0, 0, 0]], "layout": {"name": "x", "rows": ["   "]}}', 422, "keys"),
     "a language it cannot type": (
@@ -129,6 +146,15 @@ def test_explain(client):
     assert [one["letter"] for one in meant["costs"]] == list("zebra")
     costs = [one["cost"] for one in meant["costs"]]
     assert costs[meant["worst"]] == max(costs)
+    assert answer["best"]["gain"] is meant["opinion"]["gain"] is None
+    assert answer["asked"] == (answer["best"]["match"] is not None)
+
+
+def test_explain_after_a_text(client):
+    body = {"points": points("hello"), "word": "world", "context": "say"}
+    answer = client.post("/api/explain", json=body).json()
+    assert answer["candidates"] == decode(client, points=body["points"], context="say").json()["candidates"]
+    assert None not in (answer["best"]["gain"], answer["meant"]["opinion"]["gain"])
 
 
 @pytest.mark.parametrize(("word", "verdict"), [("qzxv", "out of lexicon"), ("привет", "not typeable")])

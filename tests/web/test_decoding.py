@@ -21,14 +21,14 @@ class SlowKeyboard:
         self.started, self.release = threading.Event(), threading.Event()
         self.batches = []
 
-    def decode(self, gesture, k):
-        return self.decode_batch([gesture], k)[0]
+    def decode(self, gesture, k, context):
+        return self.decode_batch([gesture], k, [context])[0]
 
-    def decode_batch(self, gestures, k):
+    def decode_batch(self, gestures, k, contexts):
         self.batches.append(len(gestures))
         self.started.set()
         assert self.release.wait(HANGS)
-        return [[f"{gesture.x[0]:g}"] * k for gesture in gestures]
+        return [[f"{text or ''}{gesture.x[0]:g}"] * k for gesture, text in zip(gestures, contexts, strict=True)]
 
 
 def scene(play, limit=99):
@@ -68,13 +68,16 @@ def test_a_full_queue_refuses_at_once_and_recovers():
 def test_swipes_that_wait_are_decoded_together_and_get_their_own_answers():
     async def play(slow, queue):
         swipes = [Gesture([i, 1], [0, 0], [0, 9]) for i in range(MAX_BATCH + 4)]
-        tasks = [asyncio.create_task(queue.decode(slow, swipe, 1 + i % 3)) for i, swipe in enumerate(swipes)]
+        texts = [None if i % 4 else f"{i} " for i in range(len(swipes))]
+        tasks = [
+            asyncio.create_task(queue.decode(slow, swipe, 1 + i % 3, texts[i])) for i, swipe in enumerate(swipes)
+        ]
         await asyncio.sleep(0)
         tasks.pop(1).cancel()  # a visitor who leaves disturbs nobody
         slow.release.set()
         answers = await asyncio.gather(*tasks)
         numbers = [0, *range(2, MAX_BATCH + 4)]
-        assert [one.candidates for one in answers] == [[f"{i}"] * (1 + i % 3) for i in numbers]
+        assert [one.candidates for one in answers] == [[f"{texts[i] or ''}{i}"] * (1 + i % 3) for i in numbers]
         assert slow.batches == [1, MAX_BATCH, 4]
 
     scene(play)
@@ -82,7 +85,7 @@ def test_swipes_that_wait_are_decoded_together_and_get_their_own_answers():
 
 def test_a_failure_reaches_those_of_its_keyboard_and_nobody_else():
     class Broken:
-        def decode_batch(self, gestures, k):
+        def decode_batch(self, gestures, k, contexts):
             raise ZeroDivisionError
 
     async def play(slow, queue):

@@ -22,6 +22,7 @@ def serve(
         str, Option(help="URL of the donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")
     ] = "sqlite:///glissando-swipes.db",
     weights: opt.Weights = "encoder",
+    matcher: opt.Matcher = "matcher",
     layouts: opt.Layouts = None,
     sentences: Annotated[Path | None, Option(help="File of sentences to collect, one per line.")] = None,
     language: Annotated[str, Option(help="Language of those sentences.")] = "en",
@@ -30,7 +31,7 @@ def serve(
         Option(help="Token that the operator page asks for; random by default.", envvar="GLISSANDO_TOKEN"),
     ] = None,
     any_pointer: Annotated[bool, Option("--any-pointer", help="Collect from mice and pens too.")] = False,
-    threads: Annotated[int, Option(help="Threads of the encoder, per process.", min=1)] = 1,
+    threads: Annotated[int, Option(help="Threads of the networks, per process.", min=1)] = 1,
     queue: Annotated[int, Option(help="Swipes that may wait; the next gets 503.", min=1)] = 64,
     processes: Annotated[int, Option(help="Server processes; more than one needs PostgreSQL.", min=1)] = 1,
     rate: Annotated[float, Option(help="Decodings per second and address; fewer donations.", min=0.1)] = 40.0,
@@ -52,8 +53,8 @@ def serve(
         from glissando.web.app import create_app
         from glissando.web.settings import Settings
     settings = Settings(
-        store=store, weights=weights, layouts=str(layouts or ""), sentences=str(sentences or ""), language=language,
-        token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
+        store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), sentences=str(sentences or ""),
+        language=language, token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
         rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
     )  # fmt: skip
     app = create_app(settings)  # what cannot be read fails here, in one line

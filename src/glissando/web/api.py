@@ -36,16 +36,16 @@ def decode_router(keyboards: Keyboards, queue: DecodeQueue, requests: RateLimit,
 
     @router.post("/decode", responses=problems(400, 413, 422, 429, 503))
     async def decode(body: DecodeRequest, request: Request) -> Decoded:
-        """Decode a swipe: points over the letter area in, words out."""
+        """Decode a swipe: points over the letter area in, words out. The text before it helps."""
         gesture = Gesture.from_points(body.points)
-        return await queue.decode(await keyboard_for(body, request), gesture, body.k)
+        return await queue.decode(await keyboard_for(body, request), gesture, body.k, body.context)
 
     @router.post("/explain", responses=problems(400, 413, 422, 429, 503))
     async def explain(body: ExplainRequest, request: Request) -> Explanation:
-        """Say what the network saw in a swipe, and why a word was not first."""
+        """Say what the networks saw in a swipe, and why a word was not first."""
         gesture = Gesture.from_points(body.points)
-        word = (body.word or "").strip()
-        explanation = await queue.run(explain_swipe, await keyboard_for(body, request), gesture, word or None)
+        word, keyboard = (body.word or "").strip(), await keyboard_for(body, request)
+        explanation = await queue.run(explain_swipe, keyboard, gesture, word or None, body.context)
         return replace(explanation, candidates=explanation.candidates[: body.k])
 
     @router.get("/layouts")

@@ -15,13 +15,14 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from glissando.context import load_context
 from glissando.errors import GlissandoError, LayoutError, LexiconError
 from glissando.files import cache_directory
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard, load
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 from glissando.lexicon import Lexicon
-from glissando.runtime import DecoderRuntime, EncoderRuntime
+from glissando.runtime import EncoderRuntime, MatcherRuntime
 from glissando.scoring import Candidate
 from glissando.web.models import CustomLayout
 from glissando.web.settings import Settings
@@ -61,8 +62,9 @@ class Keyboards:
             self.layouts |= _read_layouts(Path(settings.layouts))
         self.languages = tuple(sorted(wordfreq.available_languages("best")))
         self._encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
-        self._decoder = DecoderRuntime(load_weights("decoder"), threads=settings.threads)
+        self._matcher = MatcherRuntime(load_weights(settings.matcher), threads=settings.threads)
         self._lexicon = lru_cache(maxsize=settings.keyboards)(Lexicon.from_language)
+        self._context = lru_cache(maxsize=settings.keyboards)(lambda language: load_context("auto", language))
         self._room = settings.keyboards
         # Futures, so that visitors who want the same new keyboard share its making.
         self._keyboards: OrderedDict[tuple[str | Layout, str], asyncio.Future[Keyboard]] = OrderedDict()
@@ -122,11 +124,13 @@ class Keyboards:
             self._keyboards.popitem(last=False)
 
     def _build(self, layout: Layout, language: str) -> Keyboard:
-        """Build a keyboard and warm it up: the first swipe would wait for its trie and for compiled code."""
-        lexicon = self._lexicon(language)
-        keyboard = load(layout, language, lexicon=lexicon, weights=self._encoder, decoder=self._decoder)
+        """Build a keyboard and warm it up: the first swipe would wait for its trie, its context and compiled code."""
+        lexicon, context = self._lexicon(language), self._context(language)
+        keyboard = load(
+            layout, language, lexicon=lexicon, weights=self._encoder, matcher=self._matcher, context=context
+        )
         swipe = Gesture(np.array([0.2, 0.8]), np.array([0.5, 0.5]), np.array([0.0, 200.0]))
-        keyboard.decode(swipe, k=1)
+        keyboard.decode(swipe, k=1, context="")
         keyboard.decode_batch([swipe, swipe], k=1)
         _trim_cache()
         return keyboard
@@ -134,11 +138,12 @@ class Keyboards:
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """A swipe that waits, and the future of its answer."""
+    """A swipe that waits, the text before it, and the future of its answer."""
 
     keyboard: Keyboard
     gesture: Gesture
     k: int
+    context: str | None
     answer: asyncio.Future[Decoded]
 
 
@@ -156,11 +161,11 @@ class DecodeQueue:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="decode")
         self._others = ThreadPoolExecutor(1, thread_name_prefix="explain")  # must not hold up those who want a word
 
-    async def decode(self, keyboard: Keyboard, gesture: Gesture, k: int) -> Decoded:
-        """Decode a swipe, or raise QueueFullError at once."""
+    async def decode(self, keyboard: Keyboard, gesture: Gesture, k: int, context: str | None = None) -> Decoded:
+        """Decode a swipe after a text, or raise QueueFullError at once."""
         with self._place():
             answer: asyncio.Future[Decoded] = asyncio.get_running_loop().create_future()
-            self._jobs.append(_Job(keyboard, gesture, k, answer))
+            self._jobs.append(_Job(keyboard, gesture, k, context, answer))
             if self._worker is None:
                 self._worker = asyncio.create_task(self._work())
             return await answer
@@ -219,9 +224,10 @@ def _decode(batch: list[_Job]) -> list[Decoded]:
     start = time.perf_counter()
     keyboard = batch[0].keyboard
     if len(batch) == 1:
-        rows = [keyboard.decode(batch[0].gesture, batch[0].k)]
+        rows = [keyboard.decode(batch[0].gesture, batch[0].k, batch[0].context)]
     else:
-        rows = keyboard.decode_batch([job.gesture for job in batch], max(job.k for job in batch))
+        gestures, contexts = [job.gesture for job in batch], [job.context for job in batch]
+        rows = keyboard.decode_batch(gestures, max(job.k for job in batch), contexts)
     milliseconds = round((time.perf_counter() - start) * 1000, 3)
     return [Decoded(candidates[: job.k], milliseconds) for job, candidates in zip(batch, rows, strict=True)]
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, Json
 
 MAX_POINTS = 4096
+MAX_CONTEXT = 4096  # characters; of them the last two words count
 
 # "hello" on QWERTY, roughly.
 EXAMPLE_POINTS: list[Any] = [
@@ -61,7 +62,7 @@ class CustomLayout(Body):
 class DecodeRequest(Body):
     """A swipe to decode."""
 
-    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", k=3)
+    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", context="She said", k=3)
 
     points: Annotated[list[Point], Field(min_length=1, max_length=MAX_POINTS, examples=[EXAMPLE_POINTS])]
     layout: Name | CustomLayout = "qwerty"
@@ -69,12 +70,15 @@ class DecodeRequest(Body):
         Annotated[str, Field(min_length=1, max_length=16, description="a code such as en", examples=["en"])] | None
     ) = Field(None, description="by default the layout's own")
     k: Annotated[int, Field(ge=1, le=20, description="candidates at the most")] = 5
+    context: Annotated[str, Field(max_length=MAX_CONTEXT, examples=["She said"])] | None = Field(
+        None, description="the text before the swipe; empty at the beginning of a text, null where it is not known"
+    )
 
 
 class ExplainRequest(DecodeRequest):
     """A swipe to explain, and perhaps the word that was meant."""
 
-    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", word="help")
+    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", context="She said", word="help")
 
     word: Annotated[str, Field(max_length=48, description="the word that was meant")] | None = None
 

@@ -14,12 +14,13 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
 
     store: str = "sqlite:///glissando-swipes.db"  # SQLAlchemy URL of the collected swipes
     weights: str = "encoder"  # a packaged encoder, or an .onnx file
+    matcher: str = "matcher"  # a packaged matcher, or an .onnx file
     layouts: str = ""  # directory of further layouts; empty for none
     sentences: str = ""  # file of sentences to collect, one per line; empty for the built-in ones
     language: str = "en"  # of that file
     token: str = ""  # what the operator page asks for; without one there is no such page
     any_pointer: bool = False  # collect swipes of mice and pens too, not of fingers alone
-    threads: PositiveInt = 1  # of the encoder; the beam takes all cores
+    threads: PositiveInt = 1  # of the networks; the beam takes all cores
     queue: PositiveInt = 64  # decodings that may wait; the next one gets 503
     keyboards: PositiveInt = 8  # kept in memory, per process
     session_hours: PositiveFloat = 12.0  # how long a donor's session takes new words
