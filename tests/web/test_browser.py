@@ -7,6 +7,7 @@ import math
 import pytest
 from web.serving import Finger, chromium, opened, running_server, swiped_words
 
+from glissando.draft import capitalise
 from glissando.layout import Layout, load_layout
 from glissando.web.store import Store
 
@@ -86,6 +87,76 @@ def test_swiping_changing_and_deleting(browser, site):
         assert words(page) == []
 
 
+def test_sentences_get_capitals_and_marks(browser, site):
+    with opened(browser, site) as page:
+        ready(page)
+        finger, mark, text = Finger(page), page.locator("#mark"), page.locator("#text")
+        mark.tap()  # nothing to end yet
+        finger.swipe("hello", QWERTY)
+        swiped_words(page, 1)
+        finger.tap("i", QWERTY)
+        mark.tap()
+        assert text.inner_text().strip() == "Hello I."
+        mark.tap()
+        assert text.inner_text().strip() == "Hello I?"
+        finger.swipe("world", QWERTY, seed=1)
+        assert swiped_words(page, 3)[-1].istitle()
+        chips = page.locator(".candidate span").all_inner_texts()
+        assert len(set(chips)) == len(chips) > 1
+        page.locator("#backspace").tap()
+        assert text.inner_text().strip() == "Hello I?"
+        page.locator("#backspace").tap()
+        assert text.inner_text().strip() == "Hello I"
+        finger.tap("i", QWERTY)
+        finger.tap("n", QWERTY)
+        assert words(page) == ["Hello", "I", "in"]
+        mark.tap()
+        finger.tap("a", QWERTY)
+        assert text.inner_text().strip() == "Hello I in. A"
+
+
+CAPITALS = [
+    ("hello", "", "en"), ("hello", "on", "en"), ("hello", "On.", "en"), ("hello", "On. ", "en"), ("hello", "e.g", "en"),
+    ("i", "on", "en"), ("i'm", "on", "en"), ("i", "on", "de"), ("i", "", "de"), ("it", "on", "en"),
+    ("iPhone", "", "en"), ("Berlin", "in", "en"), ("constructor", "the", "en"), ("ёж", "Да!", "ru"), ("ß", "", "de"),
+    ("3rd", "", "en"), ("x", "(", "en"), ("x", "one, ", "en"), ("x", "“Yes.” ", "en"), ("x", "3.5", "en"), ("ก", "", "th"),
+]  # fmt: skip
+
+
+def test_the_page_writes_capitals_as_the_library_does(browser, site):
+    with opened(browser, site) as page:
+        script = "async rows => { const { capitalise } = await import('/static/text.js'); return rows.map(row => capitalise(...row)); }"
+        assert page.evaluate(script, [list(row) for row in CAPITALS]) == [capitalise(*row) for row in CAPITALS]
+
+
+def test_each_swipe_is_sent_after_the_one_before_with_the_text_so_far(browser, site):
+    sent, held = [], []
+
+    def hold(route):
+        body = json.loads(route.request.post_data)
+        if body["k"] == 1:  # a preview
+            route.continue_()
+            return
+        sent.append(body)
+        held.append(route)
+
+    with opened(browser, site) as page:
+        ready(page)
+        page.route("**/api/decode", hold)
+        finger = Finger(page)
+        with page.expect_request(lambda request: "decode" in request.url and '"k":6' in request.post_data):
+            finger.swipe("hello", QWERTY)
+        finger.swipe("world", QWERTY, seed=1)
+        assert [body["context"] for body in sent] == [""]
+        with page.expect_request(lambda request: "decode" in request.url and '"k":6' in request.post_data):
+            held[0].continue_()
+        (first,) = swiped_words(page, 1)
+        assert [body["context"] for body in sent] == ["", first]
+        held[1].continue_()
+        swiped_words(page, 2)
+        page.unroute("**/api/decode")
+
+
 def test_a_preview_while_the_finger_is_down(browser, site):
     with opened(browser, site) as page:
         ready(page)
@@ -134,6 +205,9 @@ def test_the_panels_explain(browser, site):
         page.locator("#why-form button").tap()
         page.wait_for_selector(".verdict")
         assert "zebra" in page.locator(".verdict").inner_text()
+        said = page.locator(".said").inner_text()
+        assert "second" in said
+        assert "The words before spoke for" in said
         assert page.locator(".costs").first.locator("strong").all_inner_texts() == list("zebra")
         assert page.locator(".costs .worst").count() == 1
 
@@ -180,9 +254,9 @@ def test_controls_work_from_a_keyboard_and_a_mouse_swipes(browser, site):
     with opened(browser, site, has_touch=False, is_mobile=False) as page:
         ready(page)
         page.keyboard.type("hi")
-        assert words(page) == ["hi"]
+        assert words(page) == ["Hi"]
         page.keyboard.press("Backspace")
-        assert words(page) == ["h"]
+        assert words(page) == ["H"]
         reached = set()
         for _ in range(40):
             page.keyboard.press("Tab")
@@ -226,6 +300,21 @@ def test_nothing_is_cut_off_at_320_pixels(browser, site, path):
                 .filter(([, box]) => box.height < 24 || box.width < 24).map(([id]) => id)"""
         )
         assert small == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(844, 390), (568, 320), (932, 430)])
+@pytest.mark.parametrize("layout", ["qwerty", "hindi"])
+def test_the_whole_keyboard_is_seen_on_a_phone_on_its_side(browser, site, width, height, layout):
+    viewport = {"width": width, "height": height}
+    with opened(browser, f"{site}/#layout={layout}", viewport=viewport) as page:
+        page.wait_for_selector("#pad .key")
+        for selector in ("#pad", "#space", "#backspace", "#text", "#tab-why", "#candidates"):
+            box = page.locator(selector).bounding_box()
+            assert box["x"] >= 0 <= box["y"]
+            assert box["x"] + box["width"] <= width + 0.5
+            assert box["y"] + box["height"] <= height + 0.5
+        pad = page.locator("#pad").bounding_box()
+        assert pad["height"] / pad["width"] == pytest.approx(load_layout(layout).aspect, rel=0.01)
 
 
 def test_dark_and_light(browser, site):

@@ -6,9 +6,11 @@ import { showSeen, showWhy } from "./insight.js";
 import { asked, fromFragment, toFragment } from "./layouts.js";
 import { $, languageName, layoutName, make, percent, themeButton, toast } from "./page.js";
 import { Pad } from "./pad.js";
-import { TextLine } from "./text.js";
+import { TextLine, capitalise } from "./text.js";
 
 const PREVIEW_MS = 110; // at most one preview in so many milliseconds, and one at a time
+const MARKS = [".", "?", "!", ","]; // what the key for marks writes, one after the other
+const CONTEXT = 300; // characters of the text before that are sent; the server looks at 256, and sees that there were more
 const CUSTOM = " custom"; // value of the picker's entry for a layout of one's own; no layout is called so
 
 const state = { layouts: new Map(), languages: [], layout: null, language: "en", custom: null, stroke: 0 };
@@ -17,7 +19,7 @@ const line = new TextLine($("#text"), () => showWord());
 const pad = new Pad($("#pad"), {
   start: () => { state.stroke += 1; },
   move: (points) => preview(points),
-  end: (points, { tap }) => (tap ? typeLetter(points[0]) : decode(points)),
+  end: (points, { tap }) => (tap ? typeLetter(pad.letterAt(points[0][0], points[0][1])) : decode(points)),
 });
 const editor = new Editor($("#editor"), { use: (layout) => useCustom(layout), language: () => state.language });
 
@@ -37,7 +39,8 @@ async function start() {
   });
   $("#language").addEventListener("change", (event) => setKeyboard(state.layout, event.target.value));
   $("#edit").addEventListener("click", () => editor.open(state.layout));
-  $("#space").addEventListener("click", () => line.space());
+  $("#space").addEventListener("click", () => closeWord());
+  $("#mark").addEventListener("click", () => typeMark());
   $("#backspace").addEventListener("click", () => line.backspace());
   $("#clear").addEventListener("click", () => line.clear());
   $("#why-form").addEventListener("submit", (event) => { event.preventDefault(); why(); });
@@ -79,6 +82,9 @@ function setKeyboard(layout, language, remember = true) {
 
 const request = (points, more = {}) => ({ points, layout: asked(state.layout), language: state.language, ...more });
 
+// The text before the cursor, cut between characters: half of one is no JSON.
+const before = () => [...line.text].slice(-CONTEXT).join("");
+
 // The first swipe on a keyboard should not wait for it to be made.
 async function warm() {
   const { layout, language } = state;
@@ -97,29 +103,60 @@ async function preview(points) {
   [previewing, previewed] = [true, now];
   const stroke = state.stroke;
   try {
-    const answer = await call("/api/decode", { method: "POST", body: request(points.slice(), { k: 1 }) });
+    const answer = await call("/api/decode", { method: "POST", body: request(points.slice(), { k: 1, context: before() }) });
     if (stroke === state.stroke && pad.points) showPreview(answer.candidates[0]?.word);
   } catch { /* a preview is a courtesy: without it the swipe goes on */ }
   previewing = false;
 }
 
-async function decode(points) {
-  const word = { text: "…", candidates: [], points, layout: state.layout, language: state.language };
-  const body = request(points);
+// One swipe after the other, so that words stand in their order and each has the one before as context.
+let writing = Promise.resolve();
+function decode(points) {
+  const [body, { layout, language }] = [request(points), state];
+  writing = writing.then(() => write(body, layout, language));
+}
+
+async function write(body, layout, language) {
+  closeWord();
+  const context = before();
   try {
-    const answer = await call("/api/decode", { method: "POST", body: { ...body, k: 6 } });
-    if (!answer.candidates.length) { toast("No word found."); showWord(); return; }
-    word.candidates = answer.candidates;
-    word.text = answer.candidates[0].word;
-    line.space();
-    line.addWord(word);
+    const { candidates } = await call("/api/decode", { method: "POST", body: { ...body, k: 6, context } });
+    if (!candidates.length) { toast("No word found."); showWord(); return; }
+    const written = merged(candidates.map((one) => ({ ...one, word: capitalise(one.word, context, language) })));
+    line.addWord({ text: written[0].word, candidates: written, points: body.points, layout, language, context });
   } catch (error) {
     toast(error.message);
     showWord();
   }
 }
 
-function typeLetter([x, y]) { line.addLetter(pad.letterAt(x, y)); }
+// Candidates that are written alike, such as "will" and "Will" at the beginning of a sentence, are one.
+function merged(candidates) {
+  const found = new Map();
+  for (const one of candidates) {
+    const same = found.get(one.word);
+    if (same) same.probability += one.probability;
+    else found.set(one.word, { ...one });
+  }
+  return [...found.values()];
+}
+
+function typeLetter(letter) {
+  line.addLetter(line.words.at(-1)?.open ? letter : capitalise(letter, line.text, ""));
+}
+
+function typeMark() {
+  closeWord();
+  const at = MARKS.indexOf(line.words.at(-1)?.mark);
+  line.addMark(MARKS[(at + 1) % MARKS.length]);
+}
+
+// A tapped word ends; a lone i is written as English writes it.
+function closeWord() {
+  const last = line.words.at(-1);
+  if (last?.open && state.language === "en" && last.text === "i") last.text = "I";
+  line.space();
+}
 
 function showPreview(word) {
   if (!word) return;
@@ -141,9 +178,11 @@ function showWord() {
   if (word?.points) explain(word);
 }
 
+const question = ({ points, layout, language, context }) => ({ points, layout: asked(layout), language, context });
+
 async function explain(word) {
   if (!word.explained) {
-    const body = { points: word.points, layout: asked(word.layout), language: word.language, k: 1 };
+    const body = { ...question(word), k: 1 };
     try { word.explained = await call("/api/explain", { method: "POST", body }); } catch { return; }
   }
   if (word === line.current) showSeen($("#seen"), word.explained, word.layout, word.points);
@@ -154,8 +193,7 @@ async function why() {
   const meant = $("#why-word").value.trim();
   if (!word?.points || !meant) return;
   try {
-    const body = { points: word.points, layout: asked(word.layout), language: word.language, word: meant, k: 1 };
-    showWhy($("#why-answer"), await call("/api/explain", { method: "POST", body }));
+    showWhy($("#why-answer"), await call("/api/explain", { method: "POST", body: { ...question(word), word: meant, k: 1 } }));
   } catch (error) { toast(error.message); }
 }
 
@@ -181,8 +219,9 @@ function typeKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || (busy && event.key !== "Backspace")) return;
   if (event.target.closest("input, textarea, dialog")) return;
   if (event.key === "Backspace") line.backspace();
-  else if (event.key === " ") line.space();
-  else if (state.layout?.keys.some((key) => key.letter === event.key.toLowerCase())) line.addLetter(event.key.toLowerCase());
+  else if (event.key === " ") closeWord();
+  else if (state.layout?.keys.some((key) => key.letter === event.key.toLowerCase())) typeLetter(event.key.toLowerCase());
+  else if (".,!?;:".includes(event.key)) { closeWord(); line.addMark(event.key); }
   else return;
   event.preventDefault();
 }

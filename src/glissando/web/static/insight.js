@@ -7,7 +7,8 @@ export function showSeen(root, answer, layout, points) {
   const word = answer.candidates[0];
   $("#seen-empty", root).hidden = true;
   $("#seen-literal", root).replaceChildren(
-    "Read letter by letter, without a dictionary: ", make("strong", { text: answer.literal || "nothing" }),
+    "Read letter by letter, without a dictionary: ", make("strong", { text: answer.literal || "nothing" }), ".",
+    answer.asked ? " The swipe was in doubt, so a second network compared its shape with the likeliest words." : "",
   );
   $("#seen-letters", root).replaceChildren(...answer.letters.map((one) => letterCard(one, layout, points)));
   $("#seen-letters", root).scrollLeft = 0;
@@ -81,6 +82,7 @@ export function showWhy(root, answer) {
   const { meant } = answer;
   const best = answer.candidates[0]?.word ?? "nothing";
   const parts = [make("p", { class: "verdict" }, ...verdict(meant, best))];
+  if (meant.opinion && meant.verdict !== "first") parts.push(make("p", { class: "small said", text: opinions(answer, best) }));
   if (meant.costs.length) {
     parts.push(costs(`“${meant.word}”, letter by letter`, meant.costs, meant.worst));
     if (meant.verdict !== "first") parts.push(costs(`“${best}”, for comparison`, meant.best_costs, null));
@@ -98,11 +100,22 @@ function verdict(meant, best) {
   const place = meant.would_rank ? ` With that it would have come ${ordinal(meant.would_rank)}.` : "";
   switch (meant.verdict) {
     case "first": return [word, " was the first reading."];
-    case "outscored": return [word, ` came ${ordinal(meant.rank)}: the swipe and the word's frequency spoke more for “${best}”.`, ...blame];
+    case "outscored": return [word, ` came ${ordinal(meant.rank)}: taken together, more spoke for “${best}”.`, ...blame];
     case "pruned": return [word, " is in the dictionary, but the search gave it up on the way: too little spoke for its first letters.", place, ...blame];
     case "out of lexicon": return [word, " is not in the dictionary, so it could not be found.", place, ...blame];
     default: return [word, " cannot be typed on this layout, or is too long for one swipe."];
   }
+}
+
+// What the second network and the words before say of the two words, in points of the score.
+function opinions({ asked, best, meant }, first) {
+  const side = (points) => (Math.abs(points) < 0.05 ? "for neither word"
+    : `for “${points > 0 ? meant.word : first}” by ${Math.abs(points).toFixed(1)}`);
+  const said = [asked
+    ? `In doubt, a second network compared shapes: it spoke ${side(meant.opinion.match_points - best.match_points)}.`
+    : "The first network was sure, so the second was not asked."];
+  if (best.gain !== null) said.push(`The words before spoke ${side(meant.opinion.gain_points - best.gain_points)}.`);
+  return said.join(" ");
 }
 
 function costs(title, letters, worst) {

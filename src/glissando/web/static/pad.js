@@ -28,6 +28,7 @@ export class Pad {
   setLayout(layout) {
     this.layout = layout;
     this.root.style.aspectRatio = `1 / ${layout.aspect}`;
+    this.root.style.setProperty("--aspect", layout.aspect);
     this.boxes = layout.keys.map((key) => {
       const box = make("div", { class: "key" }, make("span", { text: key.letter }));
       Object.assign(box.style, {
