@@ -317,6 +317,15 @@ def test_the_whole_keyboard_is_seen_on_a_phone_on_its_side(browser, site, width,
         assert pad["height"] / pad["width"] == pytest.approx(load_layout(layout).aspect, rel=0.01)
 
 
+def test_the_sentence_is_seen_on_a_phone_on_its_side(browser, site):
+    with opened(browser, f"{site}/collect", viewport={"width": 844, "height": 390}) as page:
+        page.locator("#agree").tap()
+        page.wait_for_selector("#sentence .now")
+        word, pad, skip = (page.locator(one).bounding_box() for one in ("#sentence .now", "#pad", "#skip"))
+        assert word["y"] + word["height"] <= pad["y"]
+        assert skip["y"] + skip["height"] <= 390
+
+
 def test_dark_and_light(browser, site):
     ground = "getComputedStyle(document.body).backgroundColor"
     with opened(browser, site, color_scheme="dark") as page:
