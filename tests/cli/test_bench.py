@@ -28,8 +28,8 @@ def test_made_up_swipes_and_the_tables(tiny_weights, monkeypatch, tmp_path):
     result = run(*call, "--plot", tmp_path / "latency.png")
     assert result.code == 0, result.err
     assert "3 swipes, beam 100" in result.out
-    steps = ("resample", "encoder", "search", "geometry", "rank", "end to end")
-    parts = ("encoder, forward", "end to end: resample, encoder, beam", "encoder.onnx", "from import to first word")
+    steps = ("resample", "encoder", "search", "geometry", "match", "rank after a text", "end to end without the matcher")
+    parts = ("the text before adds", "the matcher is asked about", "decode with the matcher", "encoder, forward", "end to end: resample, encoder, beam", "encoder.onnx", "from import to first word")
     assert all(part in result.out for part in steps + parts), result.out
     assert (tmp_path / "latency.svg").is_file()
 
@@ -54,7 +54,8 @@ def test_runtimes_side_by_side(corpus, words, tiny_weights, monkeypatch):
     assert list(profile["latency"]) == ["onnxruntime", "torch"]
     assert profile["latency"]["torch"]["corrected"]["p50"] > 0
     assert "pip install 'glissando[executorch]'" in profile["skipped"]["executorch"]
-    assert set(profile["megabytes"]) == {"encoder.onnx", "decoder.onnx"}
+    assert profile["latency"]["torch"]["matcher"]["p50"] > 0
+    assert set(profile["megabytes"]) == {"encoder.onnx", "decoder.onnx", "matcher.onnx"}
     assert profile["cold_start"] == {"seconds": 0.5, "megabytes": 100.0, "peak": 110.0}
     assert "no runtime 'tflite'" in refused(*call, "--runtime", "tflite")
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_calls_take_turns_and_the_warm_up_does_not_count(monkeypatch):
     assert order[: 2 * TURN] == [(name, run) for name in "ab" for run in range(TURN)]
     assert order[2 * TURN :] == [(name, run) for name in "ab" for run in range(TURN, TURN + 3)]
     assert reports == [(TURN, TURN + 3), (TURN + 3, TURN + 3)]
-    assert timings == {"a": Timing(*[pytest.approx(1)] * 2), "b": Timing(*[pytest.approx(2)] * 2)}
+    assert timings == {"a": Timing(*[pytest.approx(1)] * 3), "b": Timing(*[pytest.approx(2)] * 3)}
 
 
 def frames(text, sure=0.94):
@@ -75,10 +76,24 @@ def test_the_benchmark_hangs_together():
     assert result.recall == 100  # a beam of 20 holds all three
     for name in STEPS:
         assert 0 < getattr(result, name).p50 <= getattr(result, name).p95
+    assert result.matching.p50 == pytest.approx(result.end_to_end.p50 / result.matching.without.p50)
+    assert result.matching.mean == pytest.approx(result.end_to_end.mean / result.matching.without.mean)
     if result.flashlight is not None:
         assert result.speedup == pytest.approx(result.flashlight.p50 / result.search.p50)
         assert result.speedup_word == pytest.approx(result.flashlight_word.p50 / result.search.p50)
         assert 0 <= result.flashlight_recall <= result.flashlight_word_recall <= 100
+
+
+@pytest.mark.parametrize(("doubt", "asked"), [(0.0, 0), (2.0, 100)])
+def test_the_matcher_is_timed_where_it_is_asked(doubt, asked):
+    layout, words = load_layout("qwerty"), ["hello", "help"]
+    board = glissando.load(layout, lexicon=dict.fromkeys(words, 1))
+    board = board.replace(scoring=replace(board.scoring, doubt=doubt))
+    gestures = [swipe(word, layout) for word in words]
+    matching = benchmark(board, gestures, words).matching
+    assert matching.asked == asked
+    assert (matching.forward is None) == (asked == 0)
+    assert benchmark(board.replace(matcher=None), gestures, words).matching is None
 
 
 def test_without_flashlight_only_we_are_timed(three, monkeypatch):

@@ -36,6 +36,15 @@ def test_a_race_with_and_without_a_decoder(corrected):
         assert 0 < getattr(latency["with"], name).p50 <= getattr(latency["with"], name).p95
 
 
+def test_a_race_with_and_without_a_matcher(corrected):
+    board = glissando.load("qwerty", lexicon=WORDS)
+    latency = race({"alone": board, "both": board.replace(decoder=corrected.decoder)}, GESTURES, warm_up=2, runs=12)
+    assert latency["alone"].decoder is latency["alone"].corrected_decode is None
+    for name in ("matcher", "matched_decode"):
+        assert all(0 < getattr(one, name).p50 for one in latency.values())
+    assert latency["both"].corrected_decode.p50 > 0
+
+
 def test_a_sweep_has_every_width_the_whole_lexicon_last_and_the_same_networks(corrected, monkeypatch):
     methods, decode = set(), glissando.Keyboard.decode
     monkeypatch.setattr(glissando.Keyboard, "decode", lambda self, *a: (methods.add(self.method), decode(self, *a))[1])

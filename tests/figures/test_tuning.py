@@ -36,7 +36,7 @@ def test_pictures_are_drawn_without_a_display(search, tmp_path):
     files = draw_history(search, "tt1mm5, %", tmp_path / "history")
     files += draw_response(search, "tt1mm5, %", tmp_path / "response", points=5)
     files.append(draw_reliability({"one": bins, "two": bins}, tmp_path / "reliability.png"))
-    timings = {10: Timing(1.0, 1.5), 100: Timing(1.2, 2.0)}
+    timings = {10: Timing(1.0, 1.5, 1.1), 100: Timing(1.2, 2.0, 1.3)}
     files += save(draw_latency(timings, timings), tmp_path / "latency")
     names = ["history.png", "history.svg", "response.png", "response.svg", "reliability.png"]
     names += ["latency.png", "latency.svg"]

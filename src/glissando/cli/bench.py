@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from glissando.layout import Layout
     from glissando.lexicon import Lexicon
 
+LABELS = {
+    "match": "match, in doubt",
+    "in_context": "rank after a text",
+    "end_to_end": "end to end",
+    "without": "end to end without the matcher",
+    "forward": "matcher, forward",
+    "flashlight_word": "flashlight word",
+}
 STEP_LABELS = {
     "encoder": "encoder, forward",
     "decoder": "decoder, forward",
@@ -28,6 +36,8 @@ STEP_LABELS = {
     "corrected": "end to end with the decoder",
     "decode": "decode: end to end, geometry, ranking",
     "corrected_decode": "decode with the decoder",
+    "matcher": "matcher, forward",
+    "matched_decode": "decode with the matcher, asked in doubt",
 }
 
 
@@ -37,6 +47,7 @@ def bench(
     language: opt.Language = None,
     lexicon: opt.Lexicon = None,
     weights: opt.Weights = "encoder",
+    matcher: opt.Matcher = "matcher",
     beam: opt.Beam = 100,
     count: Annotated[int, Option(min=1, help="Swipes to time.")] = 500,
     runtime: Annotated[list[str] | None, Option(help="onnxruntime, executorch, torch, torch.compile; all.")] = None,
@@ -46,7 +57,8 @@ def bench(
 ) -> None:
     """Time decoding on one thread: every step, every runtime, and our beam beside flashlight-text's.
 
-    The first table has the steps of decoding. The second is the report's profile of a device, for this machine: the
+    The first table has the steps of decoding, then what the matcher and the text before a swipe cost: decoding with the
+    matcher and without it takes turns, and the ratio of their times is printed. The second table is the report's profile of a device, for this machine: the
     size of the networks, their forwards and whole swipes in each runtime, and the time and memory that a fresh process
     needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine. Runtimes that
     are not installed are left out. Without --checkpoint the others run untrained weights, which take the same time.
@@ -63,11 +75,11 @@ def bench(
 
     board = load_layout(layout)
     gestures, words, listed = swipes_to_decode(board, swipes, count, language, lexicon)
-    keyboard = load(board, language, lexicon=listed, weights=weights, width=beam)
+    keyboard = load(board, language, lexicon=listed, weights=weights, matcher=matcher, width=beam)
     with bar("decoding") as progress:
         result = benchmark(keyboard, gestures, words, progress)
-    again = {"language": language, "lexicon": lexicon and str(lexicon), "weights": weights, "width": beam}
-    profile = _profile(keyboard, gestures, runtime, checkpoint, {"layout": layout, **again})
+    again = {"language": language, "lexicon": lexicon and str(lexicon), "weights": weights, "matcher": matcher}
+    profile = _profile(keyboard, gestures, runtime, checkpoint, {"layout": layout, "width": beam, **again})
     if plot:
         _draw(keyboard, gestures, plot)
     if as_json:
@@ -95,8 +107,9 @@ def _profile(
         raise GlissandoError(f"no runtime {min(unknown)!r}; there are {', '.join(known)}")
     others = [name for name in known[1:] if name in (runtimes or known)]
     keyboards, skipped = {"onnxruntime": keyboard}, {}
-    parameters = {"encoder": keyboard.encoder.weights.card.get("parameters", 0)}
-    megabytes = {"encoder.onnx": len(keyboard.encoder.weights.data) / 1e6}
+    networks = {"encoder": keyboard.encoder} | ({"matcher": keyboard.matcher} if keyboard.matcher else {})
+    parameters = {name: network.weights.card.get("parameters", 0) for name, network in networks.items()}
+    megabytes = {f"{name}.onnx": len(network.weights.data) / 1e6 for name, network in networks.items()}
     if others:
         try:
             from glissando.cli.runtimes import line_up
@@ -165,12 +178,25 @@ def _print_steps(result: Benchmark) -> None:
     """Print milliseconds per step, and the comparison with flashlight-text."""
     from glissando.evaluation.bench import STEPS
 
+    matching = result.matching
     timings = {name: getattr(result, name) for name in (*STEPS, "flashlight", "flashlight_word")}
+    if matching:
+        timings |= {"without": matching.without, "forward": matching.forward}
     print_table(
         f"{result.swipes:,} swipes, beam {result.beam}, {result.spellings:,} spellings, one thread",
-        ("step", "p50 ms", "p95 ms"),
-        [(name.replace("_", " "), f"{one.p50:.3f}", f"{one.p95:.3f}") for name, one in timings.items() if one],
+        ("step", "p50 ms", "p95 ms", "mean ms"),
+        [
+            (LABELS.get(name, name), f"{one.p50:.3f}", f"{one.p95:.3f}", f"{one.mean:.3f}")
+            for name, one in timings.items()
+            if one
+        ],
     )
+    print(f"the text before adds {result.in_context.mean - result.rank.mean:.3f} ms to a swipe")
+    if matching:
+        print(
+            f"the matcher is asked about {matching.asked:.0f} % of the swipes; "
+            f"with it decoding takes {matching.p50:.2f} times as long at p50, {matching.mean:.2f} times in the mean"
+        )
     rivals = (
         ("LexiconDecoder", result.speedup, result.flashlight_recall),
         ("restricted to one word", result.speedup_word, result.flashlight_word_recall),

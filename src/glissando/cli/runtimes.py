@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from glissando.errors import GlissandoError
 from glissando.export import executorch
-from glissando.export.runners import Forward, Program, TorchForward, bound_decoder, in_place_of
+from glissando.export.runners import Forward, MatcherProgram, Program, TorchForward, bound_decoder, in_place_of
 from glissando.keyboard import Keyboard
 from glissando.model.checkpoint import load_encoder
-from glissando.model.config import DecoderConfig, EncoderConfig
+from glissando.model.config import DecoderConfig, EncoderConfig, MatcherConfig
 from glissando.model.decoder import Decoder
 from glissando.model.encoder import Encoder
+from glissando.model.matcher import Matcher
 from glissando.runtime import DecoderRuntime
 
 RUNTIMES = ("executorch", "torch", "torch.compile")  # beside onnxruntime
@@ -30,7 +33,7 @@ class Contenders:
     Attributes:
         keyboards: by runtime.
         skipped: why a runtime is missing.
-        parameters: of encoder and decoder.
+        parameters: of each network.
         megabytes: of their files.
     """
 
@@ -44,7 +47,7 @@ def line_up(keyboard: Keyboard, runtimes: Sequence[str] = RUNTIMES, checkpoint: 
     """Put a keyboard's networks into other runtimes, on one thread.
 
     Time does not depend on the values of the weights. So without a checkpoint torch and executorch run an untrained
-    encoder of the same size, and the decoder is always untrained in them.
+    encoder of the same size, and decoder and matcher are always untrained in them.
 
     Args:
         keyboard: in onnxruntime.
@@ -55,15 +58,20 @@ def line_up(keyboard: Keyboard, runtimes: Sequence[str] = RUNTIMES, checkpoint: 
     config = EncoderConfig.from_dict(keyboard.encoder.weights.card["config"])
     encoder = load_encoder(checkpoint)[0] if checkpoint else Encoder(config).eval()
     decoder, bound = _decoder(keyboard)
+    networks: dict[str, nn.Module] = {"encoder": encoder, "decoder": decoder}
+    if keyboard.matcher is not None:
+        networks["matcher"] = Matcher(MatcherConfig.from_dict(keyboard.matcher.weights.card.get("config", {}))).eval()
     keyboard = keyboard.replace(decoder=bound)
     contenders = Contenders(keyboards={"onnxruntime": keyboard})
-    for name, network, runtime in (("encoder", encoder, keyboard.encoder), ("decoder", decoder, bound)):
-        contenders.parameters[name] = sum(parameter.numel() for parameter in network.parameters())
-        contenders.megabytes[f"{name}.onnx"] = len(runtime.weights.data) / 1e6
+    for kind, network in networks.items():
+        contenders.parameters[kind] = sum(parameter.numel() for parameter in network.parameters())
+        contenders.megabytes[f"{kind}.onnx"] = len(getattr(keyboard, kind).weights.data) / 1e6
     for name in runtimes:
         try:
-            encode, decode = _forwards(name, encoder, decoder, bound.frames, contenders.megabytes)
-            other = keyboard.replace(encoder=in_place_of(keyboard.encoder, encode), decoder=in_place_of(bound, decode))
+            forwards = _forwards(name, networks, bound.frames, contenders.megabytes)
+            other = keyboard.replace(
+                **{kind: in_place_of(getattr(keyboard, kind), forward) for kind, forward in forwards.items()}
+            )
             other.decode(A_SWIPE)  # compiles if there is something to compile
         except (GlissandoError, RuntimeError, OSError) as error:  # for example torch.compile without a compiler
             contenders.skipped[name] = str(error).splitlines()[0]
@@ -73,18 +81,24 @@ def line_up(keyboard: Keyboard, runtimes: Sequence[str] = RUNTIMES, checkpoint: 
 
 
 def _forwards(
-    name: str, encoder: Encoder, decoder: Decoder, frames: int, megabytes: dict[str, float]
-) -> tuple[Forward, Forward]:
-    """Encoder and decoder in one of ``RUNTIMES``."""
+    name: str, networks: Mapping[str, nn.Module], frames: int, megabytes: dict[str, float]
+) -> dict[str, Forward]:
+    """The networks in one of ``RUNTIMES``."""
     if name != "executorch":
-        return TorchForward(encoder, name == "torch.compile"), TorchForward(decoder, name == "torch.compile")
+        return {kind: TorchForward(network, name == "torch.compile") for kind, network in networks.items()}
+    export: dict[str, Callable[..., None]] = {
+        "encoder": executorch.export_encoder,
+        "decoder": partial(executorch.export_decoder, frames=frames),
+        "matcher": executorch.export_matcher,
+    }
+    forwards: dict[str, Forward] = {}
     with tempfile.TemporaryDirectory() as folder:
-        files = {kind: Path(folder) / f"{kind}.pte" for kind in ("encoder", "decoder")}
-        executorch.export_encoder(encoder, files["encoder"])
-        executorch.export_decoder(decoder, files["decoder"], frames=frames)
-        for file in files.values():
+        for kind, network in networks.items():
+            file = Path(folder) / f"{kind}.pte"
+            export[kind](network, file)
             megabytes[file.name] = file.stat().st_size / 1e6
-        return Program(files["encoder"].read_bytes()), Program(files["decoder"].read_bytes())
+            forwards[kind] = (MatcherProgram if kind == "matcher" else Program)(file.read_bytes())
+    return forwards
 
 
 def _decoder(keyboard: Keyboard) -> tuple[Decoder, DecoderRuntime]:

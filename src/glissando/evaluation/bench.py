@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from glissando.beam import search
+from glissando.beam import Hypotheses, search
 from glissando.errors import MissingExtraError
 from glissando.gesture import Gesture, resample_batch
-from glissando.keyboard import Keyboard
+from glissando.keyboard import Keyboard, Stages
 from glissando.lexicon import typed_letters
+from glissando.runtime import MatcherRuntime
 
-STEPS = ("resample", "encoder", "search", "geometry", "rank", "end_to_end")
+STEPS = ("resample", "encoder", "search", "geometry", "match", "rank", "in_context", "end_to_end")
 WARM_UP, RUNS = 50, 500  # the report's
 TURN = 10  # runs before the next call's turn
 
@@ -30,6 +31,7 @@ NEVER = -1e4  # log-probability of what must not happen, well beyond the thresho
 
 Name = TypeVar("Name")
 Progress = Callable[[int, int], None]
+Calls = dict[str, Callable[[int], Any]]  # each is given the number of its run
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Timing:
 
     p50: float
     p95: float
+    mean: float
 
 
 def take_turns(
@@ -57,7 +60,28 @@ def take_turns(
                 spent[name].append(1000 * (time.thread_time() - began))
         if progress:
             progress(min(start + TURN, warm_up + runs), warm_up + runs)
-    return {name: Timing(*np.percentile(times[warm_up:], [50, 95]).tolist()) for name, times in spent.items()}
+    return {
+        name: Timing(*np.percentile(times[warm_up:], [50, 95]).tolist(), float(np.mean(times[warm_up:])))
+        for name, times in spent.items()
+    }
+
+
+@dataclass(frozen=True)
+class Matching:
+    """What the matcher costs: decoding with it and without it, by turns.
+
+    Attributes:
+        asked: percent of swipes that are in doubt.
+        forward: the network alone, for the finalists of swipes in doubt; None where none is.
+        without: ``end_to_end`` of the encoder alone.
+        p50, mean: ``end_to_end`` in units of ``without``.
+    """
+
+    asked: float
+    forward: Timing | None
+    without: Timing
+    p50: float
+    mean: float
 
 
 @dataclass(frozen=True)
@@ -68,7 +92,10 @@ class Benchmark:
         swipes: how many were decoded.
         spellings: size of the trie's vocabulary.
         beam: hypotheses kept by both searches.
-        resample, encoder, search, geometry, rank, end_to_end: our steps, one thread.
+        resample, encoder, search, geometry, match, rank, end_to_end: our steps, one thread; the matcher runs in "match"
+            where a swipe is in doubt.
+        in_context: "rank" after a text.
+        matching: what the matcher costs; None without a matcher.
         flashlight: flashlight-text's LexiconDecoder on the same emissions, None where it is not installed.
         flashlight_word: the same, restricted to one word per swipe, which it does not do by itself.
         speedup, speedup_word: the median of each over our search's.
@@ -82,8 +109,11 @@ class Benchmark:
     encoder: Timing
     search: Timing
     geometry: Timing
+    match: Timing
     rank: Timing
+    in_context: Timing
     end_to_end: Timing
+    matching: Matching | None
     flashlight: Timing | None
     flashlight_word: Timing | None
     speedup: float | None
@@ -104,22 +134,13 @@ def benchmark(
         words: the word meant by each.
         progress: called with (runs done, runs in all).
     """
-    letters = frozenset(keyboard.layout.letters)
+    letters, count = frozenset(keyboard.layout.letters), len(gestures)
     targets = ["".join(typed_letters(word, letters)) for word in words]
     stages = keyboard.stages(gestures, 0)
-    emissions, hypotheses = stages.readings.log_probs, [keyboard.search(stages.readings, i) for i in range(len(words))]
-    paths, count = resample_batch(gestures), len(gestures)
-    measured = [None] * count if stages.distances is None else list(stages.distances)
-    calls: dict[str, Callable[[int], Any]] = {
-        "resample": lambda run: resample_batch([gestures[run % count]]),
-        "encoder": lambda run: keyboard.encoder.run(paths[run % count, None], keyboard.layout.centres),
-        "search": lambda run: search(emissions[run % count], keyboard.trie, keyboard.pruning),
-        "geometry": lambda run: keyboard.measure(gestures[run % count], hypotheses[run % count]),
-        "rank": lambda run: keyboard.rank(hypotheses[run % count], measured[run % count]),
-        "end_to_end": lambda run: keyboard.decode(gestures[run % count]),
-    }
+    emissions = stages.readings.log_probs
+    calls = _steps(keyboard, gestures, words, stages) | _matching_calls(keyboard, gestures)
     nodes = [keyboard.trie.find(target) for target in targets]
-    hits = [node >= 0 and node in beam.nodes for node, beam in zip(nodes, hypotheses, strict=True)]
+    hits = [node >= 0 and node in found for node, found in zip(nodes, stages.hypotheses.nodes, strict=True)]
     recall = {"search": 100 * sum(hits) / count}
     for name, rival in _rivals(keyboard).items():
         calls[name] = lambda run, rival=rival: rival.decode(emissions[run % count])  # type: ignore[misc]
@@ -132,6 +153,7 @@ def benchmark(
         spellings=int(np.count_nonzero(np.diff(keyboard.trie.endings))),
         beam=keyboard.width,
         **{name: timings[name] for name in STEPS},
+        matching=_matching(timings, stages),
         flashlight=timings.get("flashlight"),
         flashlight_word=timings.get("flashlight_word"),
         speedup=ratio.get("flashlight"),
@@ -140,6 +162,69 @@ def benchmark(
         flashlight_recall=recall.get("flashlight"),
         flashlight_word_recall=recall.get("flashlight_word"),
     )
+
+
+def _steps(keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str], stages: Stages) -> Calls:
+    """The steps of decoding, each given what the one before gave."""
+    paths, count = resample_batch(gestures), len(gestures)
+    emissions, found = stages.readings.log_probs, stages.hypotheses
+    hypotheses = [Hypotheses(*row) for row in zip(found.nodes, found.log_probs, strict=True)]
+    far = [None] * count if stages.distances is None else list(stages.distances)
+    texts = [" ".join(words[max(i - 2, 0) : i]) for i in range(count)]  # the words meant before
+
+    def rank(i: int, context: str | None = None) -> None:
+        keyboard.choose(keyboard.score(hypotheses[i], far[i], stages.matches[i]), context=context)
+
+    return {
+        "resample": lambda run: resample_batch([gestures[run % count]]),
+        "encoder": lambda run: keyboard.encoder.run(paths[run % count, None], keyboard.layout.centres),
+        "search": lambda run: search(emissions[run % count], keyboard.trie, keyboard.pruning),
+        "geometry": lambda run: keyboard.measure(gestures[run % count], hypotheses[run % count]),
+        "match": lambda run: keyboard.match(gestures[run % count], hypotheses[run % count], far[run % count]),
+        "rank": lambda run: rank(run % count),
+        "in_context": lambda run: rank(run % count, texts[run % count]),
+        "end_to_end": lambda run: keyboard.decode(gestures[run % count]),
+    }
+
+
+def _matching_calls(keyboard: Keyboard, gestures: Sequence[Gesture]) -> Calls:
+    """Decoding without the matcher, and the matcher alone on what it was shown; nothing without a matcher."""
+    if keyboard.matcher is None:
+        return {}
+    alone, listener = keyboard.replace(matcher=None), Listener(keyboard.matcher)
+    keyboard.replace(matcher=listener).stages(gestures, 0)
+    calls: Calls = {"without": lambda run: alone.decode(gestures[run % len(gestures)])}
+    if listener.heard:
+        calls["forward"] = lambda run: listener.matcher.run(*listener.heard[run % len(listener.heard)])
+    return calls
+
+
+def _matching(timings: Mapping[str, Timing], stages: Stages) -> Matching | None:
+    """What the matcher costs, where there is one."""
+    if "without" not in timings:
+        return None
+    whole, without = timings["end_to_end"], timings["without"]
+    asked = sum(matches is not None for matches in stages.matches)
+    return Matching(
+        asked=100 * asked / len(stages.matches),
+        forward=timings.get("forward"),
+        without=without,
+        p50=whole.p50 / without.p50,
+        mean=whole.mean / without.mean,
+    )
+
+
+class Listener:
+    """A matcher that remembers what it was shown, swipe by swipe."""
+
+    def __init__(self, matcher: MatcherRuntime) -> None:
+        self.matcher = matcher
+        self.heard: list[tuple[np.ndarray, ...]] = []
+
+    def run(self, *arrays: np.ndarray) -> np.ndarray:
+        """As ``MatcherRuntime.run``."""
+        self.heard.append(arrays)
+        return self.matcher.run(*arrays)
 
 
 def _rivals(keyboard: Keyboard) -> dict[str, FlashlightSearch]:

@@ -15,11 +15,12 @@ from glissando.beam import search
 from glissando.errors import GlissandoError
 from glissando.evaluation.bench import Timing, take_turns
 from glissando.gesture import Gesture, resample_batch
-from glissando.keyboard import Keyboard
+from glissando.keyboard import MATCHED, Keyboard
 from glissando.lexicon import Lexicon
 from glissando.runtime import CORRECTED, INPUTS, OUTPUTS
 
 WIDTHS = (10, 25, 50, 100, 200, 400)
+LETTERS = 8  # of the finalists that a bare matcher is timed with: many, as the longest counts
 SIZES = (1_000, 5_000, 20_000, 60_000, 150_000)
 
 
@@ -33,6 +34,8 @@ class Latency:
         decode: all of ``Keyboard.decode``: the same, then geometry and ranking.
         decoder: the bare forward, None without a decoder.
         corrected, corrected_decode: ``end_to_end`` and ``decode`` with the decoder.
+        matcher: the bare forward for as many finalists as it compares, of ``LETTERS`` letters, None without a matcher.
+        matched_decode: ``decode`` with the matcher, which is asked in doubt.
     """
 
     encoder: Timing
@@ -41,6 +44,8 @@ class Latency:
     decoder: Timing | None = None
     corrected: Timing | None = None
     corrected_decode: Timing | None = None
+    matcher: Timing | None = None
+    matched_decode: Timing | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Profile:
     Attributes:
         latency: by runtime.
         skipped: runtimes that could not be timed, and why.
-        parameters: of encoder and decoder.
+        parameters: of each network.
         megabytes: of their files.
         cold_start: None where the system does not tell a process its peak memory.
     """
@@ -81,7 +86,7 @@ def race(keyboards: Mapping[str, Keyboard], gestures: Sequence[Gesture], **optio
     """Time the same keyboard in several runtimes, in turns.
 
     Args:
-        keyboards: by runtime; those with a decoder are timed with and without it.
+        keyboards: by runtime; those with a decoder or a matcher are timed with and without it.
         gestures: swipes on their layout, used over and over.
         options: those of ``take_turns``.
     """
@@ -161,7 +166,7 @@ print(json.dumps({"seconds": time.perf_counter() - began, "before": before, "aft
 
 def _steps(keyboard: Keyboard, gestures: Sequence[Gesture]) -> dict[str, Callable[[int], Any]]:
     """What is timed of one keyboard, by the names of ``Latency``."""
-    plain = keyboard.replace(decoder=None)
+    plain, matched = keyboard.replace(decoder=None, matcher=None), keyboard.replace(decoder=None)
     paths = resample_batch(gestures[:1])
     feed = _encoder_feed(paths, plain.layout.centres)
     calls: dict[str, Callable[[int], Any]] = {
@@ -170,14 +175,19 @@ def _steps(keyboard: Keyboard, gestures: Sequence[Gesture]) -> dict[str, Callabl
         "decode": lambda run: plain.decode(gestures[run % len(gestures)]),
     }
     if keyboard.decoder is not None:
-        session = keyboard.decoder.session
+        corrected, session = keyboard.replace(matcher=None), keyboard.decoder.session
         emissions = plain.encoder.run(paths, plain.layout.centres)
         columns = slice(None) if keyboard.decoder_columns is None else keyboard.decoder_columns
         frames = np.ascontiguousarray(emissions.log_probs[..., columns])
         given = dict(zip(OUTPUTS, (frames, emissions.coefficients, emissions.gate), strict=True))
         calls["decoder"] = lambda run: session.run(CORRECTED, given)
-        calls["corrected"] = lambda run: _to_beam(keyboard, gestures[run % len(gestures)])
-        calls["corrected_decode"] = lambda run: keyboard.decode(gestures[run % len(gestures)])
+        calls["corrected"] = lambda run: _to_beam(corrected, gestures[run % len(gestures)])
+        calls["corrected_decode"] = lambda run: corrected.decode(gestures[run % len(gestures)])
+    if (matcher := keyboard.matcher) is not None:
+        mask = np.ones((1, MATCHED, LETTERS), dtype=bool)
+        shown = (paths.transpose(0, 2, 1), np.zeros((*mask.shape, 2), dtype=np.float32), mask)
+        calls["matcher"] = lambda run: matcher.run(*shown)
+        calls["matched_decode"] = lambda run: matched.decode(gestures[run % len(gestures)])
     return calls
 
 
