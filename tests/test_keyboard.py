@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scripted import SCORING, SWIPE, ScriptedMatcher, doubting, scripted_keyboard
+from scripted import SWIPE, ScriptedMatcher, doubting, scripted_keyboard
 
 import glissando
 from glissando.beam import Hypotheses

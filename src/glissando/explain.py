@@ -179,7 +179,7 @@ class _Ranking:
 
 
 def explain(keyboard: Keyboard, points: Points, word: str | None = None, context: str | None = None) -> Explanation:
-    """Explain a swipe, and what became of ``word`` if one was meant; ``context`` is the text before, as in ``decode``."""
+    """Explain a swipe after a text, as ``decode`` takes it, and what became of ``word`` if one was meant."""
     gesture = as_gesture(points)
     emissions = keyboard.emissions(gesture)
     swipe = _Swipe(keyboard, gesture, keyboard.read([gesture]), context)
@@ -287,7 +287,7 @@ def _seen(keyboard: Keyboard, one: LetterCost, log_probs: np.ndarray, coefficien
 
 
 def _hypothesis(swipe: _Swipe, letters: str) -> Hypotheses:
-    """What the encoder thinks of some letters, in the beam or not. Shape: [1]; the node is -1 where the trie has none."""
+    """What the encoder thinks of some letters, in the beam or not. Shape: [1]; node -1 where the trie has none."""
     keyboard = swipe.keyboard
     log_prob = -word_costs(swipe.readings.log_probs[:1], [_labels(keyboard, letters)])  # [1]
     return Hypotheses(np.array([keyboard.trie.find(letters)], dtype=np.int32), log_prob.astype(np.float32))

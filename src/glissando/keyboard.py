@@ -313,7 +313,7 @@ class Keyboard:
         return self._candidates(finalists, scores, softmax(scores, constants.temperature), k)
 
     def gains(self, finalists: Finalists, context: str | None) -> np.ndarray | None:
-        """What finalists gain by the text before them, in nats; None where no text or no context is known. Shape: [F]."""
+        """What finalists gain by the text before them, in nats; None where it has no say. Shape: [F]."""
         if context is None or self.context is None:
             return None
         return self.context.after(context).gains(self.word_numbers[finalists.words])

@@ -69,9 +69,7 @@ def test_a_matcher_is_exported_verified_and_bundled(folder, words, tmp_path):
     result = run(*call, "--lexicon", words, "--weights", folder / "one.onnx")
     assert result.code == 0, result
     assert "a matcher's scores" in result.out
-    message = refused(
-        "export", "bundle", "--lexicon", words, "--matcher", folder / "one.onnx", tmp_path / "bundle"
-    )
+    message = refused("export", "bundle", "--lexicon", words, "--matcher", folder / "one.onnx", tmp_path / "bundle")
     assert "a matcher takes path, keys, mask" in message
 
 

@@ -41,7 +41,7 @@ def test_a_race_with_and_without_a_matcher(corrected):
     latency = race({"alone": board, "both": board.replace(decoder=corrected.decoder)}, GESTURES, warm_up=2, runs=12)
     assert latency["alone"].decoder is latency["alone"].corrected_decode is None
     for name in ("matcher", "matched_decode"):
-        assert all(0 < getattr(one, name).p50 for one in latency.values())
+        assert all(getattr(one, name).p50 > 0 for one in latency.values())
     assert latency["both"].corrected_decode.p50 > 0
 
 

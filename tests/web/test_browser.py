@@ -119,14 +119,18 @@ CAPITALS = [
     ("hello", "", "en"), ("hello", "on", "en"), ("hello", "On.", "en"), ("hello", "On. ", "en"), ("hello", "e.g", "en"),
     ("i", "on", "en"), ("i'm", "on", "en"), ("i", "on", "de"), ("i", "", "de"), ("it", "on", "en"),
     ("iPhone", "", "en"), ("Berlin", "in", "en"), ("constructor", "the", "en"), ("ёж", "Да!", "ru"), ("ß", "", "de"),
-    ("3rd", "", "en"), ("x", "(", "en"), ("x", "one, ", "en"), ("x", "“Yes.” ", "en"), ("x", "3.5", "en"), ("ก", "", "th"),
+    ("3rd", "", "en"), ("x", "(", "en"), ("x", "one, ", "en"), ("x", "“Yes.” ", "en"), ("x", "3.5", "en"),
+    ("ก", "", "th"),
 ]  # fmt: skip
 
 
 def test_the_page_writes_capitals_as_the_library_does(browser, site):
     with opened(browser, site) as page:
-        script = "async rows => { const { capitalise } = await import('/static/text.js'); return rows.map(row => capitalise(...row)); }"
-        assert page.evaluate(script, [list(row) for row in CAPITALS]) == [capitalise(*row) for row in CAPITALS]
+        written = page.evaluate(
+            "rows => import('/static/text.js').then(({ capitalise }) => rows.map(row => capitalise(...row)))",
+            [list(row) for row in CAPITALS],
+        )
+    assert written == [capitalise(*row) for row in CAPITALS]
 
 
 def test_each_swipe_is_sent_after_the_one_before_with_the_text_so_far(browser, site):

@@ -69,9 +69,7 @@ def test_swipes_that_wait_are_decoded_together_and_get_their_own_answers():
     async def play(slow, queue):
         swipes = [Gesture([i, 1], [0, 0], [0, 9]) for i in range(MAX_BATCH + 4)]
         texts = [None if i % 4 else f"{i} " for i in range(len(swipes))]
-        tasks = [
-            asyncio.create_task(queue.decode(slow, swipe, 1 + i % 3, texts[i])) for i, swipe in enumerate(swipes)
-        ]
+        tasks = [asyncio.create_task(queue.decode(slow, swipe, 1 + i % 3, texts[i])) for i, swipe in enumerate(swipes)]
         await asyncio.sleep(0)
         tasks.pop(1).cancel()  # a visitor who leaves disturbs nobody
         slow.release.set()

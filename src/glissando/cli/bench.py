@@ -57,11 +57,12 @@ def bench(
 ) -> None:
     """Time decoding on one thread: every step, every runtime, and our beam beside flashlight-text's.
 
-    The first table has the steps of decoding, then what the matcher and the text before a swipe cost: decoding with the
-    matcher and without it takes turns, and the ratio of their times is printed. The second table is the report's profile of a device, for this machine: the
-    size of the networks, their forwards and whole swipes in each runtime, and the time and memory that a fresh process
-    needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine. Runtimes that
-    are not installed are left out. Without --checkpoint the others run untrained weights, which take the same time.
+    The first table has the steps of decoding. Below it stand what the text before a swipe costs and what the matcher
+    costs: decoding with it and without it takes turns. The second table is the report's profile of a device, for this
+    machine: the size of the networks, their forwards and whole swipes in each runtime, and the time and memory that a
+    fresh process needs for its first word. What is compared runs in turns, so that ratios are fair on a busy machine.
+    Runtimes that are not installed are left out. Without --checkpoint the others run untrained weights, which take the
+    same time.
 
     **Examples**
 

@@ -137,8 +137,8 @@ def verify(
     """Compare exported files with the checkpoint they were made of; exit status 1 if one differs too much.
 
     Of the emissions above -20, or of a matcher's scores, 99.9 % must be within 0.0001 of torch's (files of reduced
-    precision: 0.02), and the best word must be the same for 99.9 % of the swipes (99.5 %). A matcher is asked about every
-    swipe here, in doubt or not. `--weights` is the encoder that feeds a decoder, or finds a matcher's finalists.
+    precision: 0.02), and the best word must be the same for 99.9 % of the swipes (99.5 %). A matcher is asked about
+    every swipe here, in doubt or not. `--weights` is the encoder that feeds a decoder, or finds a matcher's finalists.
 
     **Examples**
 

@@ -42,6 +42,12 @@ class Timing:
     p95: float
     mean: float
 
+    @classmethod
+    def of(cls, times: Sequence[float]) -> Timing:
+        """Of milliseconds, one number for each run."""
+        p50, p95 = np.percentile(times, [50, 95]).tolist()
+        return cls(p50, p95, float(np.mean(times)))
+
 
 def take_turns(
     calls: Mapping[Name, Callable[[int], Any]],
@@ -60,10 +66,7 @@ def take_turns(
                 spent[name].append(1000 * (time.thread_time() - began))
         if progress:
             progress(min(start + TURN, warm_up + runs), warm_up + runs)
-    return {
-        name: Timing(*np.percentile(times[warm_up:], [50, 95]).tolist(), float(np.mean(times[warm_up:])))
-        for name, times in spent.items()
-    }
+    return {name: Timing.of(times[warm_up:]) for name, times in spent.items()}
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,9 @@ class Reference:
         weights = load_weights(file)
         outputs, words = self._decode(_open(file, weights, self.kind), progress)
         if outputs.shape != self.outputs.shape:
-            raise WeightsError(f"{file} gives {outputs.shape[1:]} numbers; the checkpoint gives {self.outputs.shape[1:]}")
+            raise WeightsError(
+                f"{file} gives {outputs.shape[1:]} numbers; the checkpoint gives {self.outputs.shape[1:]}"
+            )
         precision = str(weights.card.get("precision", "fp32"))
         differences = np.abs(outputs - self.outputs)[self.compared]
         return Comparison(
