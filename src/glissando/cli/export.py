@@ -33,7 +33,7 @@ def bundle(
     lexicon: opt.Lexicon = None,
     scoring: opt.Scoring = "auto",
     weights: opt.Weights = "encoder",
-    method: Annotated[str, Option(help="encoder; matcher or decoder, to help it; auto, the matcher.")] = "auto",
+    method: Annotated[str, Option(help="encoder; decoder, to correct it; auto, the decoder where it fits.")] = "auto",
     beam: opt.Beam = 100,
     golden: Annotated[
         int, Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
@@ -43,8 +43,8 @@ def bundle(
 ) -> None:
     """Write everything that a program in another language needs to decode on one keyboard into one directory.
 
-    The networks, the layout, the words as a binary trie, which words follow which, every constant, and golden vectors
-    that show whether a port is correct. docs/deployment.md specifies each file.
+    The encoder, the layout, the words as a binary trie, every constant, and golden vectors that show whether a port is
+    correct. docs/deployment.md specifies each file.
 
     **Examples**
 

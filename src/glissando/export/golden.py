@@ -180,13 +180,15 @@ def _draw(keyboard: Keyboard, kind: str, words: Mapping[str, np.ndarray], rng: n
 def _words_before(context: Context, word: str, rng: np.random.Generator) -> tuple[str, str]:
     """Two words that the context has seen before a word; where it has none, two that follow each other.
 
-    Where the first of the two is the beginning of a sentence, it is no word.
+    The beginning of a sentence is no word, and a context without pairs has none.
     """
     seen = np.flatnonzero(context.pair_nexts == context.number([word])[0])  # [n] places of triples
     if len(seen):
         place = context.pairs[np.searchsorted(context.pair_starts, rng.choice(seen), "right") - 1]
-    else:
+    elif len(context.nexts):
         place = rng.integers(len(context.nexts))
+    else:
+        return "", ""
     first = int(np.searchsorted(context.starts, place, "right")) - 1
     return "" if first == 0 else context.words[first], context.words[int(context.nexts[place])]
 
