@@ -10,10 +10,10 @@ async function check() {
   ort.env.wasm.numThreads = 1;
   const keyboard = await Keyboard.load(fromAddress(document.baseURI), ort);
   const report = await compare(keyboard, await readGolden(keyboard));
-  const { swipes, worst, limits, failures, ms, encoderMs } = report;
+  const { swipes, asked, worst, limits, failures, ms, encoderMs } = report;
   $("#verdict").textContent = failures.length
     ? `${failures.length} differences in ${swipes} swipes.`
-    : `All ${swipes} swipes agree. ${ms.toFixed(1)} ms a swipe, ${encoderMs.toFixed(1)} ms of it the encoder.`;
+    : `All ${swipes} swipes agree. ${ms.toFixed(1)} ms a swipe, ${encoderMs.toFixed(1)} ms of it the encoder. The matcher was asked about ${asked}.`;
   const row = ([stage, far]) => [stage, far.toExponential(1), limits[stage].toExponential(0)].map((text) => make("td", { text }));
   $("#stages tbody").replaceChildren(...Object.entries(worst).map((entry) => make("tr", {}, ...row(entry))));
   $("#stages").hidden = false;

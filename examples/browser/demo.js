@@ -42,8 +42,11 @@ async function timed(points) {
   const path = lap(resample(points, keyboard.constants.path));
   const read = lap(await keyboard.read(path));
   const hypotheses = lap(keyboard.find(read));
-  const candidates = lap(keyboard.rank(points, hypotheses, SHOWN));
-  return { candidates, steps: times.slice(1).map((time, i) => time - times[i]) };
+  const distances = keyboard.measure(points, hypotheses);
+  const matches = lap(await keyboard.match(path, hypotheses, distances));
+  const finalists = keyboard.score(hypotheses, distances, matches);
+  const candidates = lap(keyboard.choose(finalists, SHOWN, line.text));
+  return { candidates, scoring: finalists.constants, steps: times.slice(1).map((time, i) => time - times[i]) };
 }
 
 let previewing = false;
@@ -53,17 +56,17 @@ async function preview(points) {
   if (!keyboard || previewing || now - previewed < PREVIEW_MS || points.length < 6) return;
   [previewing, previewed] = [true, now];
   const mine = stroke;
-  const [best] = await keyboard.decode(points.slice(), 1);
+  const [best] = await keyboard.decode(points.slice(), 1, line.text);
   previewing = false;
   if (best && mine === stroke && pad.points) $("#candidates").replaceChildren(make("span", { class: "preview", text: best.word }));
 }
 
 async function decode(points) {
   if (!keyboard) { toast("The keyboard is still loading."); return; }
-  const { candidates, steps } = await timed(points);
+  const { candidates, ...found } = await timed(points);
   if (!candidates.length) { toast("No word found."); showWord(); return; }
   line.space();
-  line.addWord({ text: candidates[0].word, candidates, steps });
+  line.addWord({ text: candidates[0].word, candidates, ...found });
 }
 
 // What belongs to the chosen word: its candidates, their terms and the times.
@@ -77,23 +80,23 @@ function showWord() {
       make("span", { text: one.word }), make("small", { text: percent(one.probability) }), bar);
   }));
   for (const box of ["#terms", "#steps"]) $(box).hidden = !candidates.length;
-  $("#terms tbody").replaceChildren(...candidates.map((one) => make("tr", {}, ...row(one).map((text) => make("td", { text })))));
+  $("#terms tbody").replaceChildren(...candidates.map((one) => make("tr", {}, ...row(one, word.scoring).map((text) => make("td", { text })))));
   if (word?.steps) showSteps(word.steps);
 }
 
-function row({ word, letters, logProb, frequency, location, shape, score }) {
-  const { scoring } = keyboard.constants;
+function row({ word, letters, logProb, frequency, location, shape, match, gain, score }, scoring) {
   const length = [...letters].length;
   const terms = [
     logProb / length ** scoring.length_exponent, scoring.length_bonus * length,
     scoring.frequency_weight * Math.max(frequency, scoring.frequency_floor),
-    -scoring.location_weight * location - scoring.shape_weight * shape, score,
+    scoring.matcher_weight * match - scoring.location_weight * location - scoring.shape_weight * shape,
+    scoring.context_weight * gain, score,
   ];
   return [word, ...terms.map((term) => term.toFixed(1).replace("-", "−"))];
 }
 
 function showSteps(steps) {
-  const names = ["resample", "network", "search", "rank"];
+  const names = ["resample", "network", "search", "match", "rank"];
   $("#steps").replaceChildren(...steps.map((ms, i) => {
     const box = make("div", {}, make("b", { text: `${ms.toFixed(1)} ms` }), names[i]);
     box.style.flexGrow = String(Math.max(ms, 0.05));

@@ -324,13 +324,18 @@ def read_context(path: Path, name: str | None = None) -> Context:
 
 def write_context(context: Context, path: str | Path) -> None:
     """Write a context file, whole or not at all."""
+    write_whole(path, context_bytes(context))
+
+
+def context_bytes(context: Context) -> bytes:
+    """The bytes of a context file; those of a file that was read are its own."""
     arrays = {"text": np.frombuffer(context.words.text, dtype=np.uint8), "offsets": context.words.offsets}
     arrays |= {name: getattr(context, name) for name in ARRAYS if name not in arrays}
     body = b"".join(_padded(np.ascontiguousarray(arrays[name], dtype=kind).tobytes()) for name, kind in ARRAYS.items())
     header = {**context.header, "arrays": {name: len(array) for name, array in arrays.items()}}
     header |= {"crc32": zlib.crc32(body)}
     start = _padded(json.dumps(header, ensure_ascii=False).encode(), b" ")
-    write_whole(path, MAGIC + struct.pack("<II", 1, len(start)) + start + body)
+    return MAGIC + struct.pack("<II", 1, len(start)) + start + body
 
 
 def _parse(data: memoryview, name: str) -> Context:

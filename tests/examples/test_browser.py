@@ -4,6 +4,7 @@ import functools
 import hashlib
 import http.server
 import json
+import random
 import shutil
 import subprocess
 import threading
@@ -13,6 +14,7 @@ import pytest
 from web.serving import Finger, chromium, opened, swiped_words
 
 import glissando
+from glissando.context import ELISIONS, TAIL, last_words
 from glissando.export.bundle import write_bundle
 from glissando.layout import Layout, load_layout
 
@@ -54,9 +56,9 @@ def export(keyboard, folder, swipes):
 
 @pytest.fixture(scope="module")
 def bundle(node, tmp_path_factory):
-    """QWERTY with the packaged encoder."""
-    keyboard = glissando.load("qwerty", "en", lexicon=lexicon(), method="encoder")
-    return export(keyboard, tmp_path_factory.mktemp("browser") / "bundle", 40)
+    """QWERTY with the packaged encoder, matcher and context."""
+    keyboard = glissando.load("qwerty", "en", lexicon=lexicon())
+    return export(keyboard, tmp_path_factory.mktemp("browser") / "bundle", 60)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -84,8 +86,9 @@ def check_in_node(node, folder):
 def test_golden_vectors_pass_in_node(node, bundle):
     code, report, errors = check_in_node(node, bundle)
     assert (code, errors) == (0, "")
-    assert (report["swipes"], report["failures"]) == (40, 0)
-    for stage, tolerance in {"path": 1e-6, "emissions": 5e-4, "scores": 1e-3}.items():
+    assert (report["swipes"], report["failures"]) == (60, 0)
+    assert 0 < report["asked"] < 60
+    for stage, tolerance in {"path": 1e-6, "emissions": 5e-4, "matches": 1e-3, "gains": 1e-4, "scores": 1e-3}.items():
         assert report["worst"][stage] <= tolerance
 
 
@@ -98,6 +101,7 @@ AHEAD = {
     "pruning_frequency": 0.05,
     "pruning_floor": 40,
 }
+DOUBTED = AHEAD | {"doubt": 1.0, "matched": {"location_weight": 1.0, "matcher_weight": 0.7, "temperature": 1.5}}
 RUSSIAN = {"привет": 3, "мир": 2, "ёж": 1}
 
 
@@ -105,8 +109,9 @@ RUSSIAN = {"привет": 3, "мир": 2, "ёж": 1}
     ("layout", "options", "stage", "low", "high"),
     [
         (TWICE, {"scoring": AHEAD, "width": 20}, "letters", 1e-12, 5e-4),
+        (TWICE, {"scoring": DOUBTED, "width": 20}, "matches", 1e-12, 1e-3),  # the nearer key of the two
         ("qwerty", {"method": "decoder"}, "corrected", 1e-12, 1e-3),  # its keys are in another order than the layout's
-        ("jcuken", {"lexicon": RUSSIAN, "scoring": {}}, "distances", 0, 0),  # no geometry
+        ("jcuken", {"lexicon": RUSSIAN, "scoring": {}, "context": None}, "distances", 0, 0),  # no geometry, no context
     ],
 )  # fmt: skip
 def test_other_keyboards_pass_too(node, tiny_weights, tiny_decoder, tmp_path, layout, options, stage, low, high):
@@ -136,6 +141,10 @@ def test_a_wrong_answer_does_not_pass(node, bundle, tmp_path):
         records[0]["path"][1][63] += 2e-6
         records[1]["emissions"][5][3] += 0.02
         swipes = [record for record in records if record["kind"] == "swipe"]
+        asked = [record for record in records if record["kind"] != "swipe" and record["matches"]]
+        asked[0]["matches"][next(iter(asked[0]["matches"]))] += 0.002
+        asked[1]["matches"] = None
+        next(record for record in records if record.get("context") == "")["candidates"][0]["gain"] += 0.002
         swipes[0]["candidates"][1]["score"] += 0.002
         swipes[1]["candidates"][0]["log_prob"] -= 0.002
         swipes[2]["candidates"][0]["location"] += 0.002
@@ -145,7 +154,10 @@ def test_a_wrong_answer_does_not_pass(node, bundle, tmp_path):
 
     code, report, errors = check_in_node(node, altered(bundle, tmp_path / "wrong", change))
     assert code == 1
-    stages = ("path", "emissions", "scores", "scores", "distances", "probabilities", "reads", "lacks", "misspells")
+    stages = (
+        "path", "emissions", "scores", "scores", "distances", "probabilities", "reads", "lacks", "misspells", "matches",
+        "asks", "gains",
+    )  # fmt: skip
     assert report["failures"] == len(stages)
     for stage in set(stages):
         assert f": {stage} " in errors
@@ -158,13 +170,54 @@ def test_damage_is_refused(node, bundle, tmp_path):
     code, _, errors = check_in_node(node, tmp_path / "bad")
     assert code == 1
     assert "trie.bin is damaged" in errors  # before Node 20 by its own checksum
-    script = (
-        "import { readTrie } from './port/trie.js'; import { readFileSync } from 'node:fs';"
-        "const bytes = new Uint8Array(readFileSync('trie.bin')); readTrie(bytes.buffer);"
-    )
+    assert "trie.bin is damaged: section" in run_script(node, tmp_path / "bad", READ_TRIE).stderr
+    whole = (bundle / "language.context").read_bytes()
+    for damaged, why in {
+        whole[:-1] + bytes([whole[-1] ^ 1]): "the context is damaged: its checksum",
+        whole[:-8]: "the context is damaged: its checksum",
+        whole[:8] + b"\2" + whole[9:]: "the context has version 2; this reads 1",
+        b"GLISS" + whole[5:]: "this is no context file",
+        b"": "this is no context file",
+    }.items():
+        (tmp_path / "bad" / "language.context").write_bytes(damaged)
+        assert why in run_script(node, tmp_path / "bad", READ_CONTEXT).stderr
+
+
+READ_TRIE = """
+import { readTrie } from "./port/trie.js"; import { readFileSync } from "node:fs";
+readTrie(new Uint8Array(readFileSync("trie.bin")).buffer);
+"""
+READ_CONTEXT = """
+import { readContext } from "./port/context.js"; import { readFileSync } from "node:fs";
+readContext(new Uint8Array(readFileSync("language.context")).buffer, {});
+"""
+LAST_WORDS = """
+import { lastWords } from "./port/context.js"; import { readFileSync } from "node:fs";
+const { texts, ...constants } = JSON.parse(readFileSync(0, "utf-8"));
+console.log(JSON.stringify(texts.map((text) => lastWords(text, constants))));
+"""
+# What the two languages' regular expressions and strings do not agree on by themselves, and ordinary text between it.
+PIECES = [
+    *"aZéßİΣ7½٣_-'’. .!?…:;,。！)»”\"\n\r\t\0\x1c\x1f\x85\xa0\u2028\u3000\ufeff\u200b\u0301\u037e", "😀", "𝟘", "𝔸", "𑀁",
+    "e\u0301", "हिन्दी", "日本語", "ΣΑΣ", "3.14", "e.g.", "l’heure", "qu'il", "L'", "d’", "the", "Well", "on my", "   ",
+]  # fmt: skip
+
+
+def run_script(node, folder, script, said=""):
     command = [node, "--input-type=module", "-e", script]
-    done = subprocess.run(command, cwd=tmp_path / "bad", capture_output=True, text=True, check=False)
-    assert "trie.bin is damaged: section" in done.stderr
+    return subprocess.run(command, cwd=folder, input=said, capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_the_last_words_of_any_text_are_those_of_python(node, language):
+    rng = random.Random(7)
+    texts = ["".join(rng.choices(PIECES, k=rng.choice([1, 2, 3, 5, 9, 300]))) for _ in range(3000)]
+    texts += [character * count for character in ("a", "a ", "😀", "😀 ") for count in (127, 128, 129, 255, 256, 257)]
+    said = {"texts": texts, "tail": TAIL, "elisions": ELISIONS.get(language, ())}
+    done = run_script(node, EXAMPLE, LAST_WORDS, json.dumps(said))
+    assert done.stderr == ""
+    for text, words in zip(texts, json.loads(done.stdout), strict=True):
+        assert words == last_words(text, language), repr(text)
 
 
 def test_golden_vectors_pass_in_chromium(browser, site):
@@ -173,8 +226,8 @@ def test_golden_vectors_pass_in_chromium(browser, site):
     page.wait_for_function("() => window.report", timeout=120_000)
     report = page.evaluate("() => window.report")
     assert report["failures"] == []
-    assert report["swipes"] == 40
-    assert page.locator("#verdict").inner_text().startswith("All 40 swipes agree.")
+    assert report["swipes"] == 60
+    assert page.locator("#verdict").inner_text().startswith("All 60 swipes agree.")
     page.close()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import glissando
+from glissando.context import load_context
 from glissando.errors import BundleError, FileError
 from glissando.export.bundle import page_files, read_bundle, write_bundle
 from glissando.export.golden import Golden
@@ -48,9 +49,9 @@ def exact(keyboard, count=2):
     return [Golden("swipe", word, swipe(word, keyboard.layout)) for word in keyboard.lexicon.words[:count]]
 
 
-def same_words(bundle, keyboard, gesture):
+def same_words(bundle, keyboard, gesture, context=None):
     """Whether two keyboards read a swipe alike, up to rounding."""
-    one, other = (board.decode(gesture, 9) for board in (bundle.keyboard, keyboard))
+    one, other = (board.decode(gesture, 9, context) for board in (bundle.keyboard, keyboard))
     return [(c.word, pytest.approx(c.score, abs=1e-5)) for c in one] == [(c.word, c.score) for c in other]
 
 
@@ -65,7 +66,7 @@ def test_the_manifest_lists_every_file_and_the_library_reads_each_alone(written,
     assert set(manifest["files"]) == {*networks, "layout.json", "constants.json", "trie.bin", "golden.jsonl"}
     for name, facts in manifest["files"].items():
         assert facts == {"bytes": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()}
-    assert (manifest["format"], manifest["version"]) == ("glissando-bundle", 2)
+    assert (manifest["format"], manifest["version"]) == ("glissando-bundle", 3)
     assert manifest["golden"]["swipes"] == files["golden.jsonl"].count(b"\n") == 20
     assert load_layout(written / "layout.json") == keyboard.layout
     assert load_scoring(written / "constants.json") == keyboard.scoring
@@ -116,6 +117,47 @@ def test_a_decoder_comes_along(keyboard, tiny_weights, tiny_decoder, tmp_path):
     assert not np.allclose(record["corrected"], record["emissions"], atol=0.01)
 
 
+@pytest.fixture(scope="module")
+def helped(tiny_weights):
+    """With the packaged matcher and the packaged English context."""
+    return glissando.load("qwerty", "en", lexicon=WORDS, weights=tiny_weights, scoring="en-matcher")
+
+
+def test_a_matcher_and_a_context_come_along(helped, tmp_path):
+    manifest = write_bundle(helped, tmp_path / "out", swipes=exact(helped))
+    bundle, files = read_bundle(tmp_path / "out"), contents(tmp_path / "out")
+    assert manifest["models"]["matcher"] == {"file": "matcher.onnx", "card": "matcher.json"}
+    assert manifest["context"] == {"file": "language.context", "name": "en", "language": "en", "words": 55_572}
+    packaged = resources.files("glissando") / "assets" / "contexts"
+    assert files["language.context"] == (packaged / "en.context").read_bytes()
+    assert files["LICENSE-pocketsphinx"] == (packaged / "LICENSE-pocketsphinx").read_bytes()  # as it asks
+    constants = json.loads(files["constants.json"])
+    assert constants["scoring"]["matched"] == helped.scoring.matched.to_dict()
+    assert constants["matcher"] == {"finalists": 16, "longest": 20}
+    assert constants["context"] == {
+        "step": 1 / 16, "trust": 0, "min_trust": -4, "max_trust": 3, "tail": 256, "elisions": []
+    }  # fmt: skip
+    assert bundle.keyboard.method == "matcher"
+    gestures = [swipe(word, helped.layout) for word in WORDS]
+    assert any(matches is not None for matches in bundle.keyboard.stages(gestures).matches)
+    assert all(same_words(bundle, helped, one, text) for one in gestures for text in (None, "", "he wrote a"))
+
+
+def test_a_context_may_be_of_another_language_or_missing(helped, tmp_path):
+    french, without = (helped.replace(context=load_context(one)) for one in ("fr", None))
+    manifest = write_bundle(french, tmp_path / "french", swipes=exact(french))
+    assert (manifest["language"], manifest["context"]["language"]) == ("en", "fr")
+    elisions = json.loads((tmp_path / "french" / "constants.json").read_text())["context"]["elisions"]
+    assert "qu" in elisions
+    assert not (tmp_path / "french" / "LICENSE-pocketsphinx").exists()  # not made of it
+    assert read_bundle(tmp_path / "french").keyboard.context.language == "fr"
+    manifest = write_bundle(without, tmp_path / "without", swipes=exact(without))
+    assert "context" not in manifest
+    bundle = read_bundle(tmp_path / "without")
+    assert bundle.keyboard.context is None
+    assert same_words(bundle, without, swipe("hello", helped.layout), "known to nobody")
+
+
 @pytest.mark.parametrize("name", ["encoder.onnx", "encoder.json", "layout.json", "constants.json", "trie.bin"])
 def test_damage_is_named(copy, name):
     whole = (copy / name).read_bytes()
@@ -140,7 +182,7 @@ def edit_manifest(folder, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda manifest: manifest.update(version=9), "has version 9; this program reads 2"),
+        (lambda manifest: manifest.update(version=9), "has version 9; this program reads 3"),
         (lambda manifest: manifest.update(format="cake"), "no bundle"),
         (lambda manifest: manifest["files"].pop("layout.json"), r"lacks 'layout\.json'"),
         (lambda manifest: manifest.update(files={"layout.json": {}}), r"no size and checksum of layout\.json"),

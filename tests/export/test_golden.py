@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import glissando
-from glissando.export.golden import BENDS, CANDIDATES, MARGIN, golden_lines, golden_swipes
+from glissando.export.golden import BENDS, CANDIDATES, DOUBT, MARGIN, TEXTS, golden_lines, golden_swipes
+from glissando.gesture import Gesture
 from glissando.layout import Key, Layout
 
 COUNT = 45
@@ -33,6 +34,18 @@ def records(keyboard, swipes):
     return [json.loads(line) for line in golden_lines(keyboard, swipes)]
 
 
+@pytest.fixture(scope="module")
+def helped(tiny_weights):
+    """With the packaged matcher and the packaged English context."""
+    words = {word: 2.0**i for i, word in enumerate(WORDS)}
+    return glissando.load("qwerty", "en", lexicon=words, weights=tiny_weights, scoring="en-matcher")
+
+
+@pytest.fixture(scope="module")
+def helped_records(helped):
+    return [json.loads(line) for line in golden_lines(helped, list(golden_swipes(helped, COUNT)))]
+
+
 def of_kind(swipes, kind):
     gestures = [one.gesture for one in swipes if one.kind == kind]
     assert gestures, kind
@@ -46,6 +59,7 @@ def test_as_many_as_asked_for_and_the_same_again(keyboard, swipes):
     ]
     assert sum(one.kind == "swipe" for one in swipes) >= 0.6 * COUNT
     assert {one.kind for one in swipes} >= set(BENDS)
+    assert not {one.kind for one in swipes} & set(TEXTS)  # it has no context
 
 
 def test_awkward_swipes_are_what_they_are_called(swipes):
@@ -79,21 +93,69 @@ def test_every_number_is_what_decoding_gives(keyboard, swipes, records):
             assert (candidate["letters"], candidate["frequency"]) == (expected.letters, expected.frequency)
 
 
-def test_the_terms_add_up_to_the_score_and_the_best_word_never_depends_on_rounding(keyboard, records):
-    constants = keyboard.scoring
-    for record in records:
-        for candidate in record["candidates"]:
-            length = len(candidate["letters"])
-            score = (
-                candidate["log_prob"] / length**constants.length_exponent
-                + constants.frequency_weight * max(candidate["frequency"], constants.frequency_floor)
-                + constants.length_bonus * length
-                - constants.location_weight * candidate["location"]
-                - constants.shape_weight * candidate["shape"]
-            )
-            assert score == pytest.approx(candidate["score"], abs=1e-4)
-        best, *others = (candidate["score"] for candidate in record["candidates"][:2])
-        assert all(best == other or best - other > 0.9 * MARGIN for other in others)
+def test_the_terms_add_up_to_the_score_and_the_best_word_never_depends_on_rounding(
+    keyboard, records, helped, helped_records
+):
+    for scoring, some in ((keyboard.scoring, records), (helped.scoring, helped_records)):
+        for record in some:
+            constants = scoring.matched if record.get("matches") else scoring
+            for candidate in record["candidates"]:
+                length = len(candidate["letters"])
+                score = (
+                    candidate["log_prob"] / length**constants.length_exponent
+                    + constants.frequency_weight * max(candidate["frequency"], constants.frequency_floor)
+                    + constants.length_bonus * length
+                    - constants.location_weight * candidate["location"]
+                    - constants.shape_weight * candidate["shape"]
+                    + constants.matcher_weight * candidate.get("match", 0)
+                    + constants.context_weight * candidate.get("gain", 0)
+                )
+                assert score == pytest.approx(candidate["score"], abs=1e-4)
+            best, *others = (candidate["score"] for candidate in record["candidates"][:2])
+            assert all(best == other or best - other > 0.9 * MARGIN for other in others)
+
+
+def test_the_matcher_is_asked_about_some_and_never_by_rounding(helped, helped_records):
+    assert {record["matches"] is None for record in helped_records} == {True, False}
+    nearly = [
+        helped.replace(scoring=helped.scoring.changed({"doubt": helped.scoring.doubt + shift}))
+        for shift in (-0.9 * DOUBT, 0.9 * DOUBT)
+    ]
+    for record in helped_records:
+        gesture = Gesture.from_points(record["points"])
+        for board in nearly:
+            assert (board.stages([gesture]).matches[0] is None) == (record["matches"] is None)
+        matched = record["matches"]
+        assert all(("match" in candidate) == (matched is not None) for candidate in record["candidates"])
+        if matched is not None:
+            lowest = min(candidate["match"] for candidate in record["candidates"])
+            for candidate in record["candidates"]:
+                assert matched.get(candidate["letters"], lowest) == candidate["match"]
+
+
+def test_texts_are_what_they_are_called(helped, helped_records):
+    texts = {record["kind"]: record["context"] for record in helped_records if "context" in record}
+    assert set(texts) == set(TEXTS)
+    state = {kind: helped.context.state(text) for kind, text in texts.items()}
+    assert state["at the beginning of a text"] == state["after a sentence"] == (0,)
+    assert len(state["after two words"]) == 3
+    assert state["after an unknown word"][-1] == state["after another script"][-1] == state["after a number"][-1] == -1
+    assert state["after an unknown word and a known one"][1] == -1 < state["after an unknown word and a known one"][2]
+    assert state["after one long word"] == ()
+    assert len(state["after a long text"]) == 2
+    assert (state["after emoji"][0], len(state["after emoji"])) == (0, 3)
+    assert state["after control characters"][0] == 0  # the sentence before it has ended
+    assert state["after an accent in two parts"][-1] == helped.context.numbers["café"]
+
+
+def test_gains_are_those_of_the_context(helped, helped_records):
+    for record in helped_records:
+        decoded = helped.decode(record["points"], CANDIDATES, record.get("context"))
+        assert [one["word"] for one in record["candidates"]] == [one.word for one in decoded]
+        assert all(("gain" in one) == ("context" in record) for one in record["candidates"])
+    gained = {record["kind"] for record in helped_records if any(one.get("gain") for one in record["candidates"])}
+    assert {"after two words", "after a sentence and two words", "after emoji", "after a long text"} <= gained
+    assert not gained & {"after an unknown word", "after another script", "after one long word", "swipe"}
 
 
 def test_letters_are_given_where_they_are_not_the_keys_and_distances_where_there_is_geometry(tiny_weights, records):

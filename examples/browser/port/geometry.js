@@ -178,7 +178,7 @@ function gap(a, b) {
   return Math.sqrt(dx * dx + dy * dy);
 }
 
-function median(values) {
+export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

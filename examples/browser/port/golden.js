@@ -10,11 +10,13 @@ export async function readGolden(keyboard) {
   return text.trim().split("\n").map((line) => JSON.parse(line));
 }
 
-// -> {swipes, worst and limits by stage, failures: [text], ms, encoderMs}
+// -> {swipes, asked: how many the matcher was asked about, worst and limits by stage, failures: [text], ms, encoderMs}
 export async function compare(keyboard, records) {
-  const { path, emissions, corrected, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
-  const limits = { path, emissions, letters: emissions, corrected, distances: scores, scores, probabilities };
-  for (const stage of ["letters", "corrected"]) if (!records.some((record) => record[stage])) delete limits[stage];
+  const { path, emissions, corrected, matches, gains, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
+  const limits = { path, emissions, letters: emissions, corrected, distances: scores, matches, gains, scores, probabilities };
+  for (const [stage, field] of Object.entries({ letters: "letters", corrected: "corrected", matches: "matches", gains: "context" })) {
+    if (!records.some((record) => field in record)) delete limits[stage];
+  }
   const worst = Object.fromEntries(Object.keys(limits).map((stage) => [stage, 0]));
   const failures = [];
   for (const [i, record] of records.entries()) {
@@ -25,21 +27,27 @@ export async function compare(keyboard, records) {
     }
     failures.push(...far.words.map((text) => `swipe ${i} (${record.kind}): ${text}`));
   }
-  return { swipes: records.length, worst, limits, failures, ...(await time(keyboard, records)) };
+  const asked = records.filter((record) => record.matches).length;
+  return { swipes: records.length, asked, worst, limits, failures, ...(await time(keyboard, records)) };
 }
 
 async function differences(keyboard, record) {
   const path = resample(record.points, keyboard.constants.path);
   const read = await keyboard.read(path);
-  const found = keyboard.rank(record.points, keyboard.find(read), Infinity);
+  const hypotheses = keyboard.find(read);
+  const distances = keyboard.measure(record.points, hypotheses);
+  const matches = await keyboard.match(path, hypotheses, distances);
+  const found = keyboard.choose(keyboard.score(hypotheses, distances, matches), Infinity, record.context);
   const stages = {
     path: largest(path, record.path.flat()),
     emissions: largest(read.encoded.logProbs, record.emissions.flat(), DEEP),
     letters: record.letters ? largest(read.letters, record.letters.flat(), DEEP) : 0,
     corrected: record.corrected ? largest(read.corrected, record.corrected.flat(), DEEP) : 0,
-    scores: 0, distances: 0, probabilities: 0,
+    matches: matches && record.matches ? matchesApart(keyboard.trie, hypotheses, matches, record.matches) : 0,
+    gains: 0, scores: 0, distances: 0, probabilities: 0,
   };
   const words = [];
+  if (Boolean(matches) !== Boolean(record.matches)) words.push(matches ? "asks the matcher" : "does not ask the matcher");
   if (found[0]?.word !== record.candidates[0]?.word) words.push(`reads ${found[0]?.word}, not ${record.candidates[0]?.word}`);
   for (const expected of record.candidates) {
     const got = found.find((one) => one.word === expected.word);
@@ -50,10 +58,18 @@ async function differences(keyboard, record) {
     if (got.letters !== expected.letters || got.frequency !== expected.frequency) words.push(`misspells ${expected.word}`);
     const far = (name) => (name in expected ? Math.abs(got[name] - expected[name]) : 0);
     stages.scores = Math.max(stages.scores, far("score"), Math.abs(got.logProb - expected.log_prob));
+    stages.matches = Math.max(stages.matches, far("match"));
+    stages.gains = Math.max(stages.gains, far("gain"));
     stages.distances = Math.max(stages.distances, far("location"), far("shape"));
     stages.probabilities = Math.max(stages.probabilities, far("probability"));
   }
   return { stages, words };
+}
+
+// expected: {letters: match} of the finalists that were compared.
+function matchesApart(trie, hypotheses, matches, expected) {
+  const got = new Map(hypotheses.map(({ node }, i) => [trie.spell(node), matches[i]]));
+  return Object.entries(expected).reduce((most, [letters, match]) => Math.max(most, Math.abs((got.get(letters) ?? Infinity) - match)), 0);
 }
 
 function largest(got, expected, deep = Infinity) {

@@ -2,13 +2,16 @@
 
 import { Beam } from "./beam.js";
 import { openBundle } from "./bundle.js";
-import { Ruler } from "./geometry.js";
+import { readContext } from "./context.js";
+import { Ruler, median } from "./geometry.js";
+import { contenders, letterKeys, spellKeys, spread, toKeyWidths } from "./match.js";
 import { checkPoints, resample } from "./resample.js";
 import { reweigh } from "./rescore.js";
-import { rank } from "./scoring.js";
+import { choose, isGeometric, score } from "./scoring.js";
 import { readTrie } from "./trie.js";
 
 const MAX_KEYS = 64; // of the exported encoder
+const NOT_LOOKED_UP = -2; // of a word's number in the context
 
 export class Keyboard {
   // read(name) -> Promise of an ArrayBuffer; ort: onnxruntime-web.
@@ -16,16 +19,18 @@ export class Keyboard {
     const bundle = await openBundle(read);
     const names = ["layout.json", "constants.json"];
     const [layout, constants] = await Promise.all(names.map((name) => bundle.json(name)));
-    const { encoder, decoder } = bundle.manifest.models;
+    const { models, context: before } = bundle.manifest;
     const session = async (model) => model
       && ort.InferenceSession.create(new Uint8Array(await bundle.file(model.file)), { executionProviders: ["wasm"] });
     const trie = readTrie(await bundle.file("trie.bin"));
-    const sessions = { encoder: await session(encoder), decoder: await session(decoder) };
-    return new Keyboard({ bundle, layout, constants, trie, sessions, ort });
+    const sessions = {};
+    for (const name of ["encoder", "decoder", "matcher"]) sessions[name] = await session(models[name]);
+    const context = before ? readContext(await bundle.file(before.file), constants.context) : null;
+    return new Keyboard({ bundle, layout, constants, trie, sessions, context, ort });
   }
 
-  constructor({ bundle, layout, constants, trie, sessions, ort }) {
-    Object.assign(this, { bundle, layout, constants, trie, sessions, ort });
+  constructor({ bundle, layout, constants, trie, sessions, context, ort }) {
+    Object.assign(this, { bundle, layout, constants, trie, sessions, context, ort });
     this.groups = trie.letters.map((letter) => layout.keys.flatMap((key, i) => (key.letter === letter ? [i] : [])));
     this.beam = new Beam(trie, constants.search, constants.scoring);
     this.ruler = new Ruler(layout, this.groups, constants.geometry);
@@ -35,12 +40,24 @@ export class Keyboard {
     this.keys = new ort.Tensor("float32", centres, [1, MAX_KEYS, 2]);
     this.mask = new ort.Tensor("bool", mask, [1, MAX_KEYS]);
     this.last = Promise.resolve();
+    this.keyWidth = 2 * median(layout.keys.map((key) => key.rx));
+    this.letterKeys = this.groups.map((group) => group.map((i) => toKeyWidths(layout.keys[i].cx, layout.keys[i].cy, this.keyWidth, layout.aspect)));
+    this.wordNumbers = new Int32Array(trie.frequencies.length).fill(NOT_LOOKED_UP);
   }
 
-  // The k words a swipe most likely means, best first. points: [[x, y, t_ms], ...] over the letter area.
-  async decode(points, k = 5) {
+  /**
+   * The k words a swipe most likely means, best first.
+   * @param {number[][]} points [[x, y, t_ms], ...] over the letter area
+   * @param {number} [k]
+   * @param {string | null} [context] the text before the swipe; "" is the beginning of a text, null is not known
+   */
+  async decode(points, k = 5, context = null) {
     checkPoints(points);
-    return this.rank(points, this.find(await this.read(resample(points, this.constants.path))), k);
+    const path = resample(points, this.constants.path);
+    const hypotheses = this.find(await this.read(path));
+    const distances = this.measure(points, hypotheses);
+    const matches = await this.match(path, hypotheses, distances);
+    return this.choose(this.score(hypotheses, distances, matches), k, context);
   }
 
   // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder.
@@ -107,19 +124,50 @@ export class Keyboard {
     return summed;
   }
 
-  rank(points, hypotheses, k) {
-    const { scoring } = this.constants;
-    const geometric = scoring.location_weight !== 0 || scoring.shape_weight !== 0;
-    if (geometric) this.ruler.measure(points);
-    return rank(hypotheses, this.trie, scoring, geometric ? (node) => this.ruler.distances(this.#labels(node)) : () => [0, 0], k);
+  // How well a swipe follows each finalist's keys. -> [[location, shape], ...], null where the scoring has no use for it.
+  measure(points, hypotheses) {
+    if (!isGeometric(this.constants.scoring)) return null;
+    this.ruler.measure(points);
+    return hypotheses.map(({ node }) => {
+      const labels = this.trie.spellLabels(node);
+      return this.ruler.distances(labels.filter((label, i) => label !== labels[i - 1])); // doubled ones once
+    });
   }
 
-  // The letters of a node as labels, doubled ones once.
-  #labels(node) {
-    const labels = [];
-    for (let at = node; at > 0; at = this.trie.parents[at]) {
-      if (labels.at(-1) !== this.trie.labels[at]) labels.push(this.trie.labels[at]);
-    }
-    return labels.reverse();
+  // Asks the matcher, if the swipe is in doubt, how well it fits each finalist. -> [match, ...], null where it is not asked.
+  async match(path, hypotheses, distances) {
+    const { scoring, matcher } = this.constants;
+    if (!this.sessions.matcher || !scoring.matched) return null;
+    const compared = contenders(hypotheses, distances, this.trie, scoring, matcher);
+    if (!compared) return null;
+    const count = path.length / 2;
+    const places = Array.from({ length: count }, (_, i) => toKeyWidths(path[i], path[count + i], this.keyWidth, this.layout.aspect));
+    const words = compared.map((i) => this.trie.spellLabels(hypotheses[i].node));
+    const { keys, mask, longest } = spellKeys(words, letterKeys(this.letterKeys, places));
+    const { scores } = await this.#run(this.sessions.matcher, {
+      path: new this.ort.Tensor("float32", Float32Array.from(places.flat()), [1, count, 2]),
+      keys: new this.ort.Tensor("float32", keys, [1, words.length, longest, 2]),
+      mask: new this.ort.Tensor("bool", mask, [1, words.length, longest]),
+    });
+    return spread(scores.data, compared, hypotheses.length);
+  }
+
+  // Scores every word of the finalists as if the swipe stood alone. -> {words, constants}
+  score(hypotheses, distances, matches) {
+    return score(hypotheses, distances, matches, this.trie, this.constants.scoring);
+  }
+
+  // The best k of some finalists after a text, null where it is not known.
+  choose(finalists, k, context = null) {
+    return choose(finalists, this.#gains(finalists.words, context), this.trie, k);
+  }
+
+  #gains(words, text) {
+    if (text === null || !this.context) return words.map(() => 0);
+    const numbers = words.map(({ index }) => {
+      if (this.wordNumbers[index] === NOT_LOOKED_UP) this.wordNumbers[index] = this.context.number(this.trie.word(index));
+      return this.wordNumbers[index];
+    });
+    return this.context.gains(this.context.after(text), numbers);
   }
 }

@@ -7,16 +7,10 @@ const IMPOSSIBLE = -1e4; // of a word without an alignment
 export function reweigh(hypotheses, logProbs, trie, share) {
   const probs = Float64Array.from(logProbs, Math.exp);
   return hypotheses.map(({ node, logProb }) => {
-    const mass = forward(probs, spelled(node, trie), trie.letters.length + 1);
+    const mass = forward(probs, trie.spellLabels(node), trie.letters.length + 1);
     const judged = mass > 0 ? Math.max(Math.log(mass), IMPOSSIBLE) : IMPOSSIBLE;
     return { node, logProb: (1 - share) * logProb + share * judged };
   });
-}
-
-function spelled(node, trie) {
-  const labels = [];
-  for (let at = node; at > 0; at = trie.parents[at]) labels.push(trie.labels[at]);
-  return labels.reverse();
 }
 
 // The forward recursion over blank, letter, blank, letter ... blank, in place from the last state to the first.

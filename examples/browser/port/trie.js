@@ -1,5 +1,7 @@
 // Reads trie.bin: the words of a lexicon as flat arrays that the beam walks.
 
+import { crc32, items } from "./binary.js";
+
 const MAGIC = "GLSTRIE\0";
 const VERSION = 1;
 const HEADER = 40; // bytes
@@ -42,9 +44,14 @@ export class Trie {
   }
 
   spell(node) {
-    const letters = [];
-    for (let at = node; at > 0; at = this.parents[at]) letters.push(this.letters[this.labels[at]]);
-    return letters.reverse().join("");
+    return this.spellLabels(node).map((label) => this.letters[label]).join("");
+  }
+
+  // The letters on the way to a node, as labels.
+  spellLabels(node) {
+    const labels = [];
+    for (let at = node; at > 0; at = this.parents[at]) labels.push(this.labels[at]);
+    return labels.reverse();
   }
 }
 
@@ -65,29 +72,9 @@ export function readTrie(buffer) {
     const [offset, length, expected] = [4, 8, 12].map((field) => view.getUint32(at + field, true));
     const name = tag(at, 4);
     if (crc32(bytes.subarray(offset, offset + length)) !== expected) throw new TrieError(`trie.bin is damaged: section ${name}`);
-    sections[name] = WIDE.has(name) ? words32(view, offset, length) : bytes.subarray(offset, offset + length);
+    sections[name] = WIDE.has(name) ? items(buffer, Uint32Array, offset, length / 4) : bytes.subarray(offset, offset + length);
   }
   return new Trie(sections, { letters, nodes, words });
 }
 
 const WIDE = new Set(["LETR", "CHLD", "ENDS", "TOFF"]);
-const LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
-
-// A view where the machine is little-endian as the file is, else a copy.
-function words32(view, offset, length) {
-  if (LITTLE_ENDIAN) return new Uint32Array(view.buffer, offset, length / 4);
-  return Uint32Array.from({ length: length / 4 }, (_, i) => view.getUint32(offset + 4 * i, true));
-}
-
-const CRC = Uint32Array.from({ length: 256 }, (_, i) => {
-  let value = i;
-  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
-  return value;
-});
-
-// CRC-32 of zlib, gzip and PNG.
-export function crc32(bytes) {
-  let value = 0xffffffff;
-  for (let i = 0; i < bytes.length; i += 1) value = CRC[(value ^ bytes[i]) & 255] ^ (value >>> 8);
-  return (value ^ 0xffffffff) >>> 0;
-}

@@ -1,7 +1,7 @@
 """A bundle: one directory with everything that a program in another language needs to decode on one keyboard.
 
-The encoder, the layout, the constants, the words as a binary trie, and golden vectors that show whether a port is
-correct. docs/deployment.md specifies every file.
+The networks, the layout, the constants, the words as a binary trie, which words follow which, and golden vectors that
+show whether a port is correct. docs/deployment.md specifies every file.
 """
 
 from __future__ import annotations
@@ -16,25 +16,31 @@ from pathlib import Path
 from typing import Any
 
 import glissando
-from glissando import beam, geometry, gesture
+from glissando import beam, context, geometry, gesture
+from glissando.context import Context, context_bytes, read_context
 from glissando.errors import BundleError
 from glissando.export.binary import read_trie, write_trie
 from glissando.export.golden import TOLERANCES, Golden, golden_lines, golden_swipes
 from glissando.files import replacing, replacing_directory
-from glissando.keyboard import Keyboard
+from glissando.keyboard import MATCHED, Keyboard
 from glissando.layout import Layout
-from glissando.runtime import DecoderRuntime, EncoderRuntime, match_keys
+from glissando.runtime import LONGEST, DecoderRuntime, EncoderRuntime, MatcherRuntime, match_keys
 from glissando.scoring import Scoring
 from glissando.weights import Weights
 
 FORMAT = "glissando-bundle"
-VERSION = 2  # the search looks ahead: a port of version 1 would prune otherwise
+VERSION = 3  # a matcher and the words before have a say: a port of version 2 would rank without them
 MANIFEST = "manifest.json"
 SWIPES = 240  # golden vectors
+CONTEXT = "language.context"
 # The page that decodes in the browser: the example's files, and those of the web keyboard that draw its keys.
 EXAMPLE = ("index.html", "demo.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
-PORT = ("beam", "bundle", "geometry", "golden", "keyboard", "resample", "rescore", "scoring", "trie")
+PORT = (
+    "beam", "binary", "bundle", "context", "geometry", "golden", "keyboard", "match", "resample", "rescore", "scoring",
+    "trie",
+)  # fmt: skip
 DRAWING = ("base.css", "demo.css", "icon.svg", "pad.js", "page.js", "text.js", "theme.js")
+RUNTIMES = {"encoder": EncoderRuntime, "decoder": DecoderRuntime, "matcher": MatcherRuntime}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +116,21 @@ def read_bundle(directory: str | Path) -> Bundle:
             kind: Weights(str(folder / names["file"]), files[names["file"]], json.loads(files[names["card"]]))
             for kind, names in manifest["models"].items()
         }
-        encoder = EncoderRuntime(models["encoder"])
-        decoder = DecoderRuntime(models["decoder"]) if "decoder" in models else None
+        networks: dict[str, Any] = {kind: RUNTIMES[kind](weights) for kind, weights in models.items()}
+        # The bundle's own trie, not one built again: its order decides between equal scores.
         trie, lexicon = read_trie(files["trie.bin"], str(folder / "trie.bin"), manifest["language"])
         scoring, width = Scoring.from_dict(constants), constants["search"]["width"]
+        before = read_context(folder / CONTEXT, manifest["context"]["name"]) if CONTEXT in files else None
+        encoder = networks.pop("encoder")
+        keyboard = Keyboard(layout, lexicon, encoder, scoring, width, trie=trie, context=before, **networks)
     except KeyError as error:
         raise BundleError(f"bundle {folder} lacks {error}") from None
     except ValueError as error:
         raise BundleError(f"bundle {folder} is damaged: {error}") from None
-    for name, known in _constants(scoring, width).items():
+    for name, known in _constants(keyboard).items():
         if known != constants.get(name):
             raise BundleError(f"bundle {folder} was made with other constants ({name}) than this version decodes with")
-    # The bundle's own trie, not one built again: its order decides between equal scores.
-    return Bundle(folder, manifest, Keyboard(layout, lexicon, encoder, scoring, width, decoder, trie))
+    return Bundle(folder, manifest, keyboard)
 
 
 def page_files() -> dict[str, bytes]:
@@ -141,35 +149,53 @@ def page_files() -> dict[str, bytes]:
 def _contents(keyboard: Keyboard, swipes: Iterable[Golden]) -> dict[str, bytes]:
     """Every file that the manifest lists with its checksum."""
     lines = golden_lines(keyboard, list(swipes))
-    models = _networks(keyboard)
+    models, before = _networks(keyboard), keyboard.context
     return {
         **{f"{name}.onnx": runtime.weights.data for name, runtime in models.items()},
         **{f"{name}.json": _json(runtime.weights.card) for name, runtime in models.items()},
         "layout.json": _json(keyboard.layout.to_dict()),
-        "constants.json": _json(_constants(keyboard.scoring, keyboard.width)),
+        "constants.json": _json(_constants(keyboard)),
         "trie.bin": write_trie(keyboard.trie, keyboard.lexicon),
+        **({} if before is None else {CONTEXT: context_bytes(before), **_licences(before)}),
         "golden.jsonl": "".join(f"{line}\n" for line in lines).encode(),
     }
 
 
-def _networks(keyboard: Keyboard) -> dict[str, EncoderRuntime | DecoderRuntime]:
+def _networks(keyboard: Keyboard) -> dict[str, Any]:
     """The networks of a keyboard by their names."""
-    decoder = {} if keyboard.decoder is None else {"decoder": keyboard.decoder}
-    return {"encoder": keyboard.encoder, **decoder}
+    return {name: network for name in RUNTIMES if (network := getattr(keyboard, name)) is not None}
 
 
-def _constants(scoring: Scoring, width: int) -> dict[str, Any]:
-    """Every number of the decode path that is not in the graph, so that a port need not repeat any."""
+def _licences(before: Context) -> dict[str, bytes]:
+    """The licences that want to go along with a context made of what they cover, by the names of their files."""
+    sources = str(before.header.get("sources"))
+    folder = resources.files("glissando") / "assets" / "contexts"
+    licences = [entry for entry in folder.iterdir() if entry.name.startswith("LICENSE-")]
+    return {entry.name: entry.read_bytes() for entry in licences if entry.name.removeprefix("LICENSE-") in sources}
+
+
+def _constants(keyboard: Keyboard) -> dict[str, Any]:
+    """Every number of the decode path that is not in a graph or a table, so that a port need not repeat any."""
+    language = "" if keyboard.context is None else keyboard.context.language
     return {
         "path": {"points": gesture.PATH_POINTS, "rate_hz": round(1000 / gesture.FRAME_MS)},
-        "search": {"width": width, "sure_blank": beam.SURE_BLANK},
-        "scoring": scoring.to_dict(),
+        "search": {"width": keyboard.width, "sure_blank": beam.SURE_BLANK},
+        "scoring": keyboard.scoring.to_dict(),
         "geometry": {
             "points": geometry.POINTS,
             "row_height": geometry.ROW_HEIGHT,
             "touch_bias": geometry.TOUCH_BIAS,
             **geometry.WALK._asdict(),
             "max_speed": float(geometry.MAX_SPEED),
+        },
+        "matcher": {"finalists": MATCHED, "longest": LONGEST},
+        "context": {
+            "step": context.STEP,
+            "trust": context.TRUST,
+            "min_trust": context.MIN_TRUST,
+            "max_trust": context.MAX_TRUST,
+            "tail": context.TAIL,
+            "elisions": list(context.ELISIONS.get(language, ())),
         },
     }
 
@@ -181,6 +207,10 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) 
     if keyboard.decoder is not None:
         places = match_keys(keyboard.layout, keyboard.decoder.layout).tolist()
         models["decoder"]["columns"] = [*places, len(places)]  # for each column of the decoder, that of the emissions
+    before = {}
+    if keyboard.context is not None:
+        name, language = Path(keyboard.context.name).name, keyboard.context.language
+        before = {"context": {"file": CONTEXT, "name": name, "language": language, "words": len(keyboard.context)}}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -189,6 +219,7 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) 
         "language": keyboard.lexicon.language or keyboard.layout.language,
         "lexicon": {"name": Path(keyboard.lexicon.name).name, "words": len(keyboard.trie.words)},
         "models": models,
+        **before,
         "golden": {"file": "golden.jsonl", "swipes": files["golden.jsonl"].count(b"\n"), "tolerances": TOLERANCES},
         "files": facts,
         "page": pages,

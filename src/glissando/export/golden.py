@@ -1,16 +1,19 @@
 """Golden vectors: swipes with every stage of decoding them, for a port in another language to compare with.
 
 Most are swipes as people make them. The others are those that ports get wrong: a single point, points at one
-instant, outside the keyboard, a duration that rounds to the even number of frames, times since 1970.
+instant, outside the keyboard, a duration that rounds to the even number of frames, times since 1970. And, where the
+keyboard has a context, swipes after a text: an ended sentence, unknown words, another script, emoji.
 
 A golden vector must tell right from wrong, not one rounding from another. So its swipe is steady: its emissions hardly
 change when the path moves by its last bit. (Where a finger turns on the spot its heading depends on that bit.) And it
-is clear: rounding changes neither its best word nor what the beam keeps.
+is clear: rounding changes neither its best word, nor what the beam keeps, nor whether the matcher is asked, nor which
+finalists that compares.
 """
 
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,17 +21,23 @@ from typing import Any
 
 import numpy as np
 
+from glissando.beam import Hypotheses
+from glissando.context import Context
 from glissando.gesture import Gesture, resample_batch
-from glissando.keyboard import Keyboard, Readings
-from glissando.scoring import Candidate
+from glissando.keyboard import Keyboard, Readings, Stages
 from glissando.synth import swipe
+from glissando.trie import Trie
 
 CANDIDATES = 8  # of each swipe
 COMMON = 20_000  # ordinary swipes are of one of this many most frequent words
 # How far a correct port may be from the reference: float32 in another order of operations.
-TOLERANCES = {"path": 1e-6, "emissions": 5e-4, "corrected": 1e-3, "scores": 1e-3, "probabilities": 1e-3}
+TOLERANCES = {
+    "path": 1e-6, "emissions": 5e-4, "corrected": 1e-3, "matches": 1e-3, "gains": 1e-4, "scores": 1e-3,
+    "probabilities": 1e-3,
+}  # fmt: skip
 DEEP = 10.0  # log-emissions below minus this are compared relative to their size: they are zero to a beam
 MARGIN = 0.01  # between the best two scores; closer ones may swap by rounding alone
+DOUBT = 0.01  # between the probability of the best word and the one below which the matcher is asked
 ROUNDING = 3e-5  # noise on the emissions, a little more than two runtimes differ by
 SCORE_CHANGE = 5e-4  # what a score may change by under that noise
 STEADY = 0.08  # share of the tolerances that a move of the path by its last bit may take up
@@ -38,6 +47,7 @@ ROUNDS = 5  # after which the steadiest so far is taken
 GROUP = 16  # golden vectors chosen at a time
 
 Bend = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # [n, 3] -> [m, 3]
+Text = Callable[[str, str], str]  # of two words that the context knows in this order
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +58,19 @@ class Golden:
         kind: "swipe", or what is awkward about it.
         word: the word it was made for.
         gesture: its points, rounded to decimals that JSON holds exactly.
+        context: the text before it; None where that is not known.
     """
 
     kind: str
     word: str
     gesture: Gesture
+    context: str | None = None
 
 
 def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> Iterator[Golden]:
     """Make ``count`` swipes, two fifths of them awkward; where that is too few for one of each kind, a few more."""
     rng = np.random.default_rng(seed)
-    kinds = [*BENDS, *_WORDS]
+    kinds = [*BENDS, *_WORDS, *([] if keyboard.context is None else TEXTS)]
     plan = [kind for kind in kinds for _ in range(max(1, 2 * count // (5 * len(kinds))))]
     plan += ["swipe"] * (count - len(plan))
     words = _words_by_kind(keyboard)
@@ -68,13 +80,13 @@ def golden_swipes(keyboard: Keyboard, count: int, seed: int = 0) -> Iterator[Gol
 
 def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
     """One line of JSON for each swipe, as docs/deployment.md describes it."""
-    stages = keyboard.stages([golden.gesture for golden in swipes], CANDIDATES)
-    readings, nodes, distances = stages.readings, stages.hypotheses.nodes, stages.distances
+    gestures, texts = [golden.gesture for golden in swipes], [golden.context for golden in swipes]
+    stages = keyboard.stages(gestures, CANDIDATES, contexts=texts)
+    readings = stages.readings
     for row, golden in enumerate(swipes):
         path = golden.gesture.path()
         emissions = keyboard.encoder.run(path[None], keyboard.layout.centres).log_probs[0]
         letters = readings.log_probs[row]  # [T, L + 1]
-        places = {int(node): place for place, node in enumerate(nodes[row])}
         record: dict[str, Any] = {
             "kind": golden.kind,
             "word": golden.word,
@@ -82,29 +94,56 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
             "path": [[float(str(value)) for value in axis] for axis in path],  # float32, to its last bit
             "emissions": _rounded(emissions, 5),
             "greedy": keyboard.literal(letters[None])[0],
-            "candidates": [
-                _terms(one, None if distances is None else distances[row, places[keyboard.trie.find(one.letters)]])
-                for one in stages.candidates[row]
-            ],
+            "candidates": _candidates(keyboard, stages, row, golden.context),
         }
         # What the beam reads, where several keys have one letter and it is not the emissions themselves.
         if len(keyboard.trie.letters) < len(keyboard.layout.keys):
             record["letters"] = _rounded(letters, 5)
         if readings.corrected is not None:
             record["corrected"] = _rounded(readings.corrected[row], 5)
+        if keyboard.matcher is not None:
+            found = _compared(stages, row)
+            record["matches"] = found and {_letters(keyboard.trie, node): round(one, 6) for node, one in found.items()}
+        if golden.context is not None:
+            record["context"] = golden.context
         yield json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
-def _terms(candidate: Candidate, distances: np.ndarray | None) -> dict[str, Any]:
-    """A candidate with the terms of its score."""
-    measured = {} if distances is None else {"location": float(distances[0]), "shape": float(distances[1])}
-    numbers = {
-        "log_prob": candidate.log_prob, **measured, "score": candidate.score, "probability": candidate.probability
-    }  # fmt: skip
-    return {
-        "word": candidate.word, "letters": candidate.letters, "frequency": candidate.frequency,
-        **{name: round(value, 6) for name, value in numbers.items()},
-    }  # fmt: skip
+def _candidates(keyboard: Keyboard, stages: Stages, row: int, text: str | None) -> list[dict[str, Any]]:
+    """The candidates of a swipe with the terms of their scores, those that were computed."""
+    places = {int(node): place for place, node in enumerate(stages.hypotheses.nodes[row])}
+    distances, matches = stages.distances, stages.matches[row]
+    terms = []
+    for one in stages.candidates[row]:
+        place = places[keyboard.trie.find(one.letters)]
+        numbers = {"log_prob": one.log_prob}
+        if distances is not None:
+            numbers |= {"location": float(distances[row, place, 0]), "shape": float(distances[row, place, 1])}
+        if matches is not None:
+            numbers["match"] = float(matches[place])
+        if text is not None and keyboard.context is not None:
+            numbers["gain"] = float(keyboard.context.after(text).gains(keyboard.context.number([one.word]))[0])
+        numbers |= {"score": one.score, "probability": one.probability}
+        rounded = {name: round(value, 6) for name, value in numbers.items()}
+        terms.append({"word": one.word, "letters": one.letters, "frequency": one.frequency, **rounded})
+    return terms
+
+
+def _compared(stages: Stages, row: int) -> dict[int, float] | None:
+    """What the matcher found of a swipe's finalists, by node; None where it was not asked.
+
+    The lowest is left out: all finalists that were not compared have it too.
+    """
+    matches = stages.matches[row]
+    if matches is None:
+        return None
+    pairs = zip(stages.hypotheses.nodes[row].tolist(), matches.tolist(), strict=True)
+    return {node: match for node, match in pairs if match > matches.min()}
+
+
+def _letters(trie: Trie, node: int) -> str:
+    """What is typed on the way to a node."""
+    return "".join(trie.letters[label] for label in trie.spell(np.array([node]), int(trie.depths[node]))[0])
 
 
 def _choose(
@@ -132,7 +171,26 @@ def _draw(keyboard: Keyboard, kind: str, words: Mapping[str, np.ndarray], rng: n
     exact = swipe(word, keyboard.layout, rng, rng.uniform(0.2, 1.2))
     points = np.column_stack([exact.x, exact.y, exact.t])
     points = BENDS[kind](points, rng) if kind in BENDS else points
-    return Golden(kind, word, Gesture.from_points(np.round(points, 5)))
+    text = None
+    if keyboard.context is not None and kind in TEXTS:
+        text = TEXTS[kind](*_words_before(keyboard.context, word, rng))
+    return Golden(kind, word, Gesture.from_points(np.round(points, 5)), text)
+
+
+def _words_before(context: Context, word: str, rng: np.random.Generator) -> tuple[str, str]:
+    """Two words that the context has seen before a word; where it has none, two that follow each other.
+
+    The beginning of a sentence is no word, and a context without pairs has none.
+    """
+    seen = np.flatnonzero(context.pair_nexts == context.number([word])[0])  # [n] places of triples
+    if len(seen):
+        place = context.pairs[np.searchsorted(context.pair_starts, rng.choice(seen), "right") - 1]
+    elif len(context.nexts):
+        place = rng.integers(len(context.nexts))
+    else:
+        return "", ""
+    first = int(np.searchsorted(context.starts, place, "right")) - 1
+    return "" if first == 0 else context.words[first], context.words[int(context.nexts[place])]
 
 
 def _read_moved(keyboard: Keyboard, swipes: Sequence[Golden], moves: int, rng: np.random.Generator) -> Readings:
@@ -162,18 +220,26 @@ def _doubts(keyboard: Keyboard, swipes: Sequence[Golden], rng: np.random.Generat
     noise = rng.normal(0, ROUNDING, readings.log_probs.shape).astype(np.float32)
     noise[:: 1 + MOVES] = 0
     noisy = Readings(readings.log_probs + noise, readings.corrected)
-    repeated = [golden.gesture for golden in swipes for _ in range(1 + MOVES)]
-    ranked = keyboard.stages(repeated, 2 * CANDIDATES, noisy).candidates
-    clear = [_is_clear(ranked[row : row + 1 + MOVES]) for row in range(0, len(ranked), 1 + MOVES)]
+    repeated = [golden for golden in swipes for _ in range(1 + MOVES)]
+    gestures, texts = [golden.gesture for golden in repeated], [golden.context for golden in repeated]
+    stages = keyboard.stages(gestures, 2 * CANDIDATES, noisy, texts)
+    rows = [range(row, row + 1 + MOVES) for row in range(0, len(repeated), 1 + MOVES)]
+    clear = [_is_clear(stages, some) and _is_asked_clearly(keyboard, stages, gestures, some[0]) for some in rows]
     return _change(readings, len(swipes)) + ~np.array(clear)
 
 
-def _is_clear(rankings: Sequence[Sequence[Candidate]]) -> bool:
-    """Whether the best word leads by ``MARGIN``, and all rankings have the candidates of the first, scored alike."""
-    first, *others = ({one.word: one.score for one in ranking} for ranking in rankings)
+def _is_clear(stages: Stages, rows: Sequence[int]) -> bool:
+    """Whether a swipe's best word leads by ``MARGIN``, and all rows say of it what the first one says.
+
+    They have the same candidates, scored alike, and the matcher compares the same finalists, if it is asked.
+    """
+    first, *others = ({one.word: one.score for one in stages.candidates[row]} for row in rows)
     scores = list(first.values())
     # Words of exactly equal scores keep their order.
     if len(scores) > 1 and scores[0] != scores[1] and scores[0] - scores[1] <= MARGIN:
+        return False
+    compared = [_compared(stages, row) for row in rows]
+    if any((found and set(found)) != (compared[0] and set(compared[0])) for found in compared):
         return False
     return all(
         word in other and abs(other[word] - score) < SCORE_CHANGE
@@ -182,13 +248,31 @@ def _is_clear(rankings: Sequence[Sequence[Candidate]]) -> bool:
     )
 
 
+def _is_asked_clearly(keyboard: Keyboard, stages: Stages, gestures: Sequence[Gesture], row: int) -> bool:
+    """Whether a little more or less doubt, by ``DOUBT``, leaves it at asking the matcher or at not asking it."""
+    hypotheses = Hypotheses(stages.hypotheses.nodes[row], stages.hypotheses.log_probs[row])
+    distances = None if stages.distances is None else stages.distances[row]
+    asked = []
+    for shift in (-DOUBT, DOUBT):
+        moved = keyboard.replace(scoring=keyboard.scoring.changed({"doubt": keyboard.scoring.doubt + shift}))
+        asked.append(moved.match(gestures[row], hypotheses, distances) is not None)
+    return asked[0] == asked[1]
+
+
 def _words_by_kind(keyboard: Keyboard) -> dict[str, np.ndarray]:
     """Indices of the common words that suit a kind, and of those of ordinary swipes; of all where none suits."""
     by_frequency = np.argsort(-keyboard.lexicon.frequencies.astype(int), kind="stable")
     typed = keyboard.lexicon.spell(frozenset(keyboard.layout.letters))
     common = [index for index in by_frequency if typed[index]][:COMMON]
     suits = {**_WORDS, "swipe": lambda letters: len(letters) > 1}
-    return {kind: np.array([index for index in common if suit(typed[index])] or common) for kind, suit in suits.items()}
+    words = {
+        kind: np.array([index for index in common if suit(typed[index])] or common) for kind, suit in suits.items()
+    }
+    if keyboard.context is None:
+        return words
+    # After a text, words that some pair of words predicts.
+    predicted = words["swipe"][np.isin(keyboard.word_numbers[words["swipe"]], keyboard.context.pair_nexts)]
+    return words | dict.fromkeys(TEXTS, predicted if len(predicted) else words["swipe"])
 
 
 def _rounded(array: np.ndarray, decimals: int) -> list[Any]:
@@ -240,4 +324,24 @@ _WORDS: dict[str, Callable[[str], bool]] = {
     "doubled letters": lambda letters: any(a == b for a, b in pairwise(letters)),
     "one letter": lambda letters: len(letters) == 1,
     "long word": lambda letters: len(letters) >= 12,
+}
+# What stands before a swipe, made of two words that may precede it.
+TEXTS: dict[str, Text] = {
+    "at the beginning of a text": lambda _, __: "",
+    "after a word": lambda _, last: last.capitalize(),
+    "after two words": lambda first, last: f"{first} {last} ",
+    "after a sentence": lambda first, last: f"{first} {last}.",
+    "after a sentence and two words": lambda first, last: f"{last}! {first.capitalize()} {last}",
+    "after punctuation": lambda first, last: f"“{first},” ({last.upper()}",
+    "after an unknown word": lambda first, last: f"{first} {last} qqzzqq",
+    "after an unknown word and a known one": lambda _, last: f"qqzzqq {last}",
+    "after another script": lambda _, last: f"{last} 日本語 हिन्दी",
+    "after a number": lambda first, last: f"{first} {last} 3.14",
+    "after control characters": lambda first, last: f"{last}.\x1f{first}\0{last}",
+    "after a long text": lambda first, last: f"{first} {last} " * 100,
+    "after one long word": lambda _, last: last * 300,
+    # Some 210 code points, which are more than 256 units of UTF-16.
+    "after emoji": lambda first, last: f"{'😀' * 200} {first} {last}",
+    "after an accent in two parts": lambda first, _: unicodedata.normalize("NFD", f"{first} café"),
+    "after an elision": lambda first, last: f"{first} l’{last}",
 }
