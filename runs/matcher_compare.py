@@ -1,7 +1,7 @@
 """Encoder against encoder + matcher on the same swipes, and the constants of the matcher's method.
 
     glissando export onnx run/matcher.safetensors src/glissando/assets/weights/matcher.onnx
-    python runs/matcher_compare.py [--data DIR] [--matcher FILE] [--doubt 0.95] [--write]
+    python runs/matcher_compare.py [--data DIR] [--matcher FILE] [--doubt 0.9] [--write]
 
 The first line packages a trained matcher. The second fits the constants by cross-entropy: those of the first ranking,
 then those of the swipes in doubt, about which the matcher is asked. `general-matcher` is fitted to how_we_swipe_val,
@@ -140,6 +140,6 @@ def main(chosen: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = arguments(__doc__)
     parser.add_argument("--matcher", default="matcher")
-    parser.add_argument("--doubt", type=float, default=0.95)
+    parser.add_argument("--doubt", type=float, default=0.9)
     parser.add_argument("--write", action="store_true")
     main(parser.parse_args())

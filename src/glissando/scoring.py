@@ -67,7 +67,7 @@ class Scoring:
     pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
     context_weight: float = 1.0  # per nat that the words before add; it does nothing where they are not known
     matcher_weight: float = 0.0  # per unit of the matcher's score
-    doubt: float = 0.95  # the matcher is asked where the best word is less likely than this
+    doubt: float = 0.9  # the matcher is asked where the best word is less likely than this
     matched: Scoring | None = None  # the constants where the matcher was asked; None for those without it
 
     def __post_init__(self) -> None:
