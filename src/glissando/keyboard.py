@@ -31,6 +31,7 @@ METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "matcher")
 
 MATCHED = 16  # finalists that a matcher compares; 24 and 48 gain nothing (docs/matcher.md)
 
+UNKNOWN, NOT_ASKED = -1, -2  # numbers of words in the context
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
 
 
@@ -316,12 +317,12 @@ class Keyboard:
         """What finalists gain by the text before them, in nats; None where it has no say. Shape: [F]."""
         if context is None or self.context is None:
             return None
-        return self.context.after(context).gains(self.word_numbers[finalists.words])
+        return self.context.after(context).gains(self.context_numbers(finalists.words))
 
     def join(self, swipes: Sequence[Finalists], k: int = 5, context: str | None = "") -> Sentence:
         """The best sequence of words over the finalists of swipes that follow each other after a text."""
         slots = [
-            Slot(self.word_numbers[one.words], one.scores / heat, one.constants.context_weight / heat)
+            Slot(self.context_numbers(one.words), one.scores / heat, one.constants.context_weight / heat)
             for one in swipes
             for heat in (one.constants.temperature,)
         ]
@@ -384,12 +385,23 @@ class Keyboard:
         width = self.layout.key_size[0]
         return np.array([1 / width, self.layout.aspect / width], dtype=np.float32)
 
-    @cached_property
-    def word_numbers(self) -> np.ndarray:
-        """[W] for each word of the lexicon its number in the context, -1 where that does not know it."""
+    def context_numbers(self, words: np.ndarray) -> np.ndarray:
+        """The numbers of words in the context, -1 where it does not know them or there is none.
+
+        A word is looked up when it is first asked for: the whole lexicon would keep the first swipe waiting.
+        Shape: [n] indices into the lexicon -> [n] int32.
+        """
         if self.context is None:
-            return np.full(len(self.lexicon), -1, dtype=np.int32)
-        return self.context.number(self.lexicon.words)
+            return np.full(len(words), UNKNOWN, dtype=np.int32)
+        numbers = self._numbers
+        if len(new := words[numbers[words] == NOT_ASKED]):
+            numbers[new] = self.context.number([self.lexicon.words[index] for index in new.tolist()])
+        return numbers[words]
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """[W] int32 numbers in the context, of the words that have been asked for."""
+        return np.full(len(self.lexicon), NOT_ASKED, dtype=np.int32)
 
     @cached_property
     def _typing(self) -> Typing:

@@ -182,7 +182,7 @@ class TuningSet:
                 owners, words = self.keyboard.trie.words_at(nodes)
                 gains[owners] = -np.inf
                 outlook = self.keyboard.context.after(text)
-                np.maximum.at(gains, owners, outlook.gains(self.keyboard.word_numbers[words]).astype(np.float32))
+                np.maximum.at(gains, owners, outlook.gains(self.keyboard.context_numbers(words)).astype(np.float32))
             rows.append(gains[nodes >= 0])
         return np.concatenate(rows)
 

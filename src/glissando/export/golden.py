@@ -271,7 +271,7 @@ def _words_by_kind(keyboard: Keyboard) -> dict[str, np.ndarray]:
     if keyboard.context is None:
         return words
     # After a text, words that some pair of words predicts.
-    predicted = words["swipe"][np.isin(keyboard.word_numbers[words["swipe"]], keyboard.context.pair_nexts)]
+    predicted = words["swipe"][np.isin(keyboard.context_numbers(words["swipe"]), keyboard.context.pair_nexts)]
     return words | dict.fromkeys(TEXTS, predicted if len(predicted) else words["swipe"])
 
 
