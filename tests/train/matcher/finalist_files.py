@@ -5,7 +5,8 @@ import json
 import numpy as np
 from train import toy
 
-from glissando.train.matcher.finalists import LONGEST, NO_KEY, FinalistFile, pack_paths
+from glissando.runtime import LONGEST
+from glissando.train.matcher.finalists import NO_KEY, FinalistFile, pack_paths
 
 
 def toy_finalists(rows: int = 120, seed: int = 0) -> FinalistFile:

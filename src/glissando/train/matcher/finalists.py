@@ -1,6 +1,7 @@
 """The beam's finalists of many swipes on disk: what a matcher is trained on.
 
-A file is an .npz. n swipes, C finalists of each at the most, best first by the encoder's score, L letters at the most:
+A file is an .npz. n swipes, C finalists of each at the most, best first by the encoder's score, L letters at the most
+(``runtime.LONGEST``; longer finalists are left out):
 
     paths        uint16  [n, 2, 64]  resampled paths, (value - LOW) / SCALE = coordinate
     keys         uint8   [n, C, L]   key indices of each finalist, NO_KEY beyond its end
@@ -33,7 +34,6 @@ from glissando.layout import Layout
 
 FORMAT, VERSION = "glissando-finalists", 1
 NO_KEY = 255
-LONGEST = 20  # L, letters of a finalist; longer ones are left out
 LOW, SCALE = 16384, 32768  # a coordinate of a path lies in [-0.5, 1.5)
 
 

@@ -16,8 +16,9 @@ from glissando.evaluation.beams import typed_targets
 from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets
 from glissando.gesture import resample_batch
 from glissando.keyboard import Keyboard
+from glissando.runtime import LONGEST
 from glissando.scoring import score_words
-from glissando.train.matcher.finalists import FORMAT, LONGEST, NO_KEY, VERSION, FinalistFile, pack_paths
+from glissando.train.matcher.finalists import FORMAT, NO_KEY, VERSION, FinalistFile, pack_paths
 from glissando.trie import NO_LETTER
 
 CHUNK = 512  # swipes decoded at a time
