@@ -87,14 +87,14 @@ def test_ranking_is_scoring_and_sorting(seed):
     nodes = rng.permutation(np.append(rng.choice(ends, 20), [-1, -1])).astype(np.int32)
     hypotheses = Hypotheses(nodes, rng.integers(-9, 0, nodes.shape).astype(np.float32))
     distances = rng.integers(0, 2, (*nodes.shape, 2)).astype(np.float32)  # whole numbers, so that there are ties
-    found = board.rank(hypotheses, distances, 1000)
+    found = board.choose(board.score(hypotheses, distances), 1000)
     expected = plainly_ranked(board, hypotheses, distances)
     assert [one.word for one in found] == [word for word, _, _ in expected]
     np.testing.assert_allclose([one.score for one in found], [score for _, score, _ in expected], rtol=1e-12)
     np.testing.assert_allclose([one.probability for one in found], [share for _, _, share in expected], rtol=1e-9)
-    assert board.rank(hypotheses, distances, 3) == found[:3]
-    assert board.rank(hypotheses, distances, 0) == []
-    assert board.rank(Hypotheses(np.full(4, -1), np.zeros(4))) == []
+    assert board.choose(board.score(hypotheses, distances), 3) == found[:3]
+    assert board.choose(board.score(hypotheses, distances), 0) == []
+    assert board.choose(board.score(Hypotheses(np.full(4, -1), np.zeros(4)))) == []
 
 
 def test_a_variant_shares_what_does_not_change(tiny_weights):
@@ -123,7 +123,7 @@ def test_the_stages_are_the_steps_one_by_one(tiny_weights, tiny_decoder):
         np.testing.assert_array_equal(stages.hypotheses.nodes[row], hypotheses.nodes)
         np.testing.assert_array_equal(stages.hypotheses.log_probs[row], hypotheses.log_probs)
         np.testing.assert_array_equal(stages.distances[row], board.measure(swipe, hypotheses))
-        assert stages.candidates[row] == board.rank(hypotheses, stages.distances[row], 2)
+        assert stages.candidates[row] == board.choose(board.score(hypotheses, stages.distances[row]), 2)
     again = board.stages(swipes, 0, stages.readings)
     assert again.readings is stages.readings
     assert again.candidates == [[]] * 5

@@ -373,6 +373,10 @@ def _check(arrays: dict[str, np.ndarray]) -> None:
     for name, into in rows.items():
         starts = arrays[name]
         fits = fits and starts[0] == 0 and starts[-1] == sizes[into] and bool((starts[1:] >= starts[:-1]).all())
+    text, offsets = arrays["text"], arrays["offsets"]
+    text.tobytes().decode()  # the words are UTF-8, and none begins inside of a character
+    inside = np.append(text, 0)[offsets.clip(0, len(text))] & 0xC0 == 0x80
+    fits = fits and not inside.any()
     for name, limit in limits.items():
         fits = fits and int(arrays[name].min(initial=0)) >= 0 and int(arrays[name].max(initial=0)) < max(limit, 1)
     if not fits:

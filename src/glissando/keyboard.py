@@ -30,7 +30,6 @@ Method = Literal["auto", "encoder", "decoder", "matcher"]
 METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "matcher")
 
 MATCHED = 16  # finalists that a matcher compares; 24 and 48 gain nothing (docs/matcher.md)
-
 UNKNOWN, NOT_ASKED = -1, -2  # numbers of words in the context
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
 
@@ -272,19 +271,6 @@ class Keyboard:
         matches = np.full(len(hypotheses.nodes), found.min())
         matches[filled[best]] = found
         return matches
-
-    def rank(
-        self, hypotheses: Hypotheses, distances: np.ndarray | None = None, k: int = 5, context: str | None = None
-    ) -> list[Candidate]:
-        """The best ``k`` words among the finalists of one swipe, by ``Scoring``, without a matcher.
-
-        Args:
-            hypotheses: the finalists, [W].
-            distances: [W, 2] from ``measure``.
-            k: how many words at the most.
-            context: the text before the swipe, None where it is not known.
-        """
-        return self.choose(self.score(hypotheses, distances), k, context)
 
     def score(
         self, hypotheses: Hypotheses, distances: np.ndarray | None = None, matches: np.ndarray | None = None
