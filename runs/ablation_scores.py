@@ -138,7 +138,7 @@ def score_row(checkpoint: Path, parts: dict[str, Part]) -> tuple[dict[str, Any],
     for name, part in parts.items():
         read = val if name == "val" else part.read(encoder)
         ranks, _ = read.beams(scoring, measured=True).ranks(scoring)
-        literal = part.keyboard.literal(read.readings.log_probs)
+        literal = part.keyboard.greedy(read.readings.log_probs)
         right = [guess == target for guess, target in zip(literal, part.targets, strict=True)]
         figures[name] = {
             "n": len(ranks),

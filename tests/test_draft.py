@@ -23,7 +23,9 @@ class Scripted:
 
     def finalists(self, words):
         scores = np.array(list(words.values()), dtype=np.float64)
-        return Finalists(np.array([WORDS.index(word) for word in words], dtype=np.int64), scores, scores, Scoring())
+        indices, count = np.array([WORDS.index(word) for word in words], dtype=np.int64), len(words)
+        literal = np.zeros(count, dtype=bool)
+        return Finalists(indices, [], scores, scores, np.zeros(count), np.arange(count), literal, Scoring())
 
 
 @pytest.fixture(scope="module")

@@ -116,9 +116,13 @@ def test_a_pruned_word_is_compared_as_if_the_beam_had_kept_it():
     assert meant.opinion.match == pytest.approx(expected.opinion.match)
 
 
-def test_a_word_that_the_lexicon_lacks_has_no_score_beside_a_matchers():
-    meant = explain(doubting({"ab": 10, "cb": 10}), SWIPE, "ca").meant
-    assert (meant.verdict, meant.score, meant.would_rank) == ("out of lexicon", None, None)
+def test_a_word_that_the_lexicon_lacks_is_scored_as_if_it_were_added():
+    board = doubting({"ab": 10, "cb": 10})
+    meant = explain(board, SWIPE, "ca").meant
+    assert (meant.verdict, meant.rank) == ("out of lexicon", None)
+    longer = board.replace(lexicon=board.lexicon.with_words(["ca"]))
+    ranked = {one.word: (place, one.score) for place, one in enumerate(longer.decode(SWIPE), 1)}
+    assert (meant.would_rank, meant.score) == pytest.approx(ranked["ca"], rel=1e-6)
 
 
 def test_an_encoder_without_cosine_basis_has_no_field(monkeypatch):

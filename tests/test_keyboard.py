@@ -5,7 +5,6 @@ import pytest
 from scripted import SWIPE, ScriptedMatcher, doubting, scripted_keyboard
 
 import glissando
-from glissando.beam import Hypotheses
 from glissando.ctc import word_log_probs
 from glissando.errors import ContextError, WeightsError
 from glissando.gesture import Gesture
@@ -13,6 +12,7 @@ from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon
 from glissando.ngrams import build_context
 from glissando.scoring import Scoring, score_words, softmax
+from glissando.stages import LEXICON, Spellings
 
 
 def test_candidates_come_in_order_with_their_evidence():
@@ -56,20 +56,19 @@ def test_k_bounds_the_list_and_literal_reads_letters():
     board = scripted_keyboard({"ab": 1, "a": 1, "ac": 1})
     assert len(board.decode(SWIPE, k=2)) == 2
     assert board.decode(SWIPE, k=0) == []
-    assert board.literal(board.read([SWIPE]).log_probs) == ["ab"]
+    assert board.greedy(board.read([SWIPE]).log_probs) == ["ab"]
 
 
-def plainly_ranked(board, hypotheses, distances):
-    """Every word of a beam as (word, score, share), best first: ``Keyboard.rank`` written out."""
+def plainly_ranked(board, spellings):
+    """Every word of some spellings as (word, score, share), best first: ``score`` and ``choose`` written out."""
     rows = [
         (board.trie.words[slot], i)
-        for i, node in enumerate(hypotheses.nodes.tolist())
-        if node >= 0
+        for i, node in enumerate(spellings.nodes.tolist())
         for slot in range(board.trie.endings[node], board.trie.endings[node + 1])
     ]
     words, owners = (np.array(column) for column in zip(*rows, strict=True))
-    bytes_, nodes = board.lexicon.frequencies[words], hypotheses.nodes[owners]
-    evidence, far = hypotheses.log_probs[owners], distances[owners]
+    bytes_, nodes = board.lexicon.frequencies[words], spellings.nodes[owners]
+    evidence, far = spellings.log_probs[owners], spellings.distances[owners]
     scores = score_words(evidence, board.trie.depths[nodes], bytes_, board.scoring, far)
     order = np.lexsort((-bytes_.astype(int), -scores))
     shares = softmax(scores, board.scoring.temperature)
@@ -84,17 +83,18 @@ def test_ranking_is_scoring_and_sorting(seed):
     scoring = Scoring(0.3, 0.05, 0.7, 0.2, 1.0, 40.0, 1.5, 4.0, 0.8)
     board = scripted_keyboard(words, [[0.25] * 4], scoring=scoring)
     ends = np.flatnonzero(np.diff(board.trie.endings))
-    nodes = rng.permutation(np.append(rng.choice(ends, 20), [-1, -1])).astype(np.int32)
-    hypotheses = Hypotheses(nodes, rng.integers(-9, 0, nodes.shape).astype(np.float32))
-    distances = rng.integers(0, 2, (*nodes.shape, 2)).astype(np.float32)  # whole numbers, so that there are ties
-    found = board.choose(board.score(hypotheses, distances), 1000)
-    expected = plainly_ranked(board, hypotheses, distances)
+    nodes = rng.choice(ends, 20, replace=False).astype(np.int32)
+    spellings = Spellings.of_words(LEXICON, board.trie, nodes, rng.integers(-9, 0, 20).astype(np.float32), np.zeros(20))
+    distances = rng.integers(0, 2, (20, 2)).astype(np.float32)  # whole numbers, so that there are ties
+    spellings = replace(spellings, distances=distances)
+    found = board.choose(board.score(spellings), 1000)
+    expected = plainly_ranked(board, spellings)
     assert [one.word for one in found] == [word for word, _, _ in expected]
     np.testing.assert_allclose([one.score for one in found], [score for _, score, _ in expected], rtol=1e-12)
     np.testing.assert_allclose([one.probability for one in found], [share for _, _, share in expected], rtol=1e-9)
-    assert board.choose(board.score(hypotheses, distances), 3) == found[:3]
-    assert board.choose(board.score(hypotheses, distances), 0) == []
-    assert board.choose(board.score(Hypotheses(np.full(4, -1), np.zeros(4)))) == []
+    assert board.choose(board.score(spellings), 3) == found[:3]
+    assert board.choose(board.score(spellings), 0) == []
+    assert board.choose(board.score(spellings.take(np.zeros(0, int)))) == []
 
 
 def test_a_variant_shares_what_does_not_change(tiny_weights):
@@ -116,18 +116,15 @@ def test_the_stages_are_the_steps_one_by_one(tiny_weights, tiny_decoder):
     rng = np.random.default_rng(0)
     swipes = [Gesture(rng.random(9), rng.random(9), np.arange(9) * 40) for _ in range(5)]
     stages = board.stages(swipes, k=2)
-    assert stages.hypotheses.nodes.shape == stages.hypotheses.log_probs.shape == (5, 6)
-    assert stages.distances.shape == (5, 6, 2)
     for row, swipe in enumerate(swipes):
-        hypotheses = board.search(stages.readings, row)
-        np.testing.assert_array_equal(stages.hypotheses.nodes[row], hypotheses.nodes)
-        np.testing.assert_array_equal(stages.hypotheses.log_probs[row], hypotheses.log_probs)
-        np.testing.assert_array_equal(stages.distances[row], board.measure(swipe, hypotheses))
-        assert stages.candidates[row] == board.choose(board.score(hypotheses, stages.distances[row]), 2)
+        found, spellings = stages.spellings[row], board.measure(swipe, board.search(stages.readings, row))
+        for name in ("nodes", "log_probs", "distances", "frequencies"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(spellings, name))
+        assert stages.candidates[row] == board.choose(board.score(spellings), 2)
     again = board.stages(swipes, 0, stages.readings)
     assert again.readings is stages.readings
     assert again.candidates == [[]] * 5
-    assert board.replace(scoring=Scoring()).stages(swipes).distances is None
+    assert board.replace(scoring=Scoring()).stages(swipes).spellings[0].distances is None
     assert board.decode_batch([]) == []
 
 
@@ -175,13 +172,11 @@ def test_the_encoder_searches_and_the_decoder_weighs_the_finalists(networks):
     np.testing.assert_allclose(readings.corrected, corrected.log_probs, atol=1e-5)
     plain = alone.search(alone.read([SWIPE]))
     judged = word_log_probs(readings.corrected[0], plain.nodes, board.trie)
-    real = plain.nodes >= 0
     for share in (0.0, 0.3, 1.0):
         weighed = board.replace(scoring=replace(board.scoring, decoder_share=share)).search(readings)
         np.testing.assert_array_equal(weighed.nodes, plain.nodes)
         wanted = (1 - share) * plain.log_probs + share * judged
-        np.testing.assert_allclose(weighed.log_probs[real], wanted[real], rtol=1e-5)
-        np.testing.assert_array_equal(weighed.log_probs[~real], plain.log_probs[~real])
+        np.testing.assert_allclose(weighed.log_probs, wanted, rtol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -260,7 +255,7 @@ def test_the_matcher_is_asked_in_doubt_alone():
     assert found[0].probability == pytest.approx(1 / (1 + np.exp(-gap / 2)), rel=1e-4)  # its own temperature
     stages = board.stages([SWIPE, SWIPE])
     assert stages.candidates == [board.decode(SWIPE)] * 2
-    assert stages.matches[0].shape == stages.hypotheses.nodes[0].shape
+    assert stages.matches[0].shape == (len(stages.spellings[0]),)
 
 
 def test_the_matcher_sees_key_widths_by_the_aspect_of_the_layout():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from glissando.errors import LexiconError
-from glissando.lexicon import Lexicon, load_lexicon, type_character, typed_letters
+from glissando.lexicon import ADDED, Lexicon, load_lexicon, type_character, typed_letters
 
 LATIN = frozenset("abcdefghijklmnopqrstuvwxyz")
 AOSP = """dictionary=main:en,locale=en_US,description=English,date=1414726273,version=54
@@ -65,11 +65,11 @@ def test_wordfreq_languages():
     assert "привет" in load_lexicon("ru").words
 
 
-def test_added_words_are_rare_and_known_ones_stay():
+def test_added_words_have_a_byte_of_their_own_and_known_ones_stay():
     lexicon = Lexicon.from_counts({"a": 1000, "b": 10, "c": 1})
     more = lexicon.with_words(["b", "glissando", "glissando"])
     assert more.words == ("a", "b", "c", "glissando")
-    assert more.frequencies[3] == lexicon.rare
+    assert more.frequencies[3] == ADDED
     assert more.frequencies[:3].tolist() == lexicon.frequencies.tolist()
     assert lexicon.with_words(["mine"], 200).frequencies[-1] == 200
     with pytest.raises(LexiconError, match="0 to 255"):

@@ -96,11 +96,11 @@ class _Beam(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Hypotheses:
-    """The words that a beam ended with.
+    """The words that a beam ended with, H of them.
 
     Attributes:
-        nodes: [..., W] int32 trie nodes, -1 where there are fewer.
-        log_probs: [..., W] float32 log-probabilities of the nodes' letters (below any real one where there is none).
+        nodes: [H] int32 trie nodes.
+        log_probs: [H] float32 log-probabilities of the nodes' letters.
     """
 
     nodes: np.ndarray
@@ -136,7 +136,7 @@ def greedy(log_probs: np.ndarray) -> list[np.ndarray]:
 
 
 @njit(cache=True, error_model="numpy", fastmath=LENIENT)
-def _add(a, b):  # type: ignore[no-untyped-def]
+def log_add(a, b):  # type: ignore[no-untyped-def]
     """log(exp a + exp b) from a table: it vectorises, and is as exact as float32."""
     high, low = max(a, b), min(a, b)
     place = min((high - low) * STEPS, LAST)
@@ -146,7 +146,7 @@ def _add(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _search(emissions, edges, best, tables, width):  # type: ignore[no-untyped-def]
-    """Run the beam over one swipe's frames; returns the words' nodes and log-probabilities, [width] each."""
+    """Run the beam over one swipe's frames; returns the words' nodes and log-probabilities."""
     blank_class = emissions.shape[1] - 1
     beam = _make_beam(width, emissions.shape[1])
     beam.node[0], beam.label[0], beam.depth[0] = 0, blank_class, 0  # the root has no letter: its in_letter stays low
@@ -161,14 +161,14 @@ def _search(emissions, edges, best, tables, width):  # type: ignore[no-untyped-d
         size = _extend(frame, edges, best, tables, width, size, beam)
         if size > width:
             size = _prune(width, size, beam)
-    nodes, log_probs = np.full(width, -1, np.int32), np.full(width, IMPOSSIBLE, np.float32)
+    nodes, log_probs = np.empty(size, np.int32), np.empty(size, np.float32)
     count = 0
     for i in range(size):
         if edges[beam.node[i]] & WORD:
             nodes[count] = beam.node[i]
-            log_probs[count] = _add(beam.in_blank[i], beam.in_letter[i])
+            log_probs[count] = log_add(beam.in_blank[i], beam.in_letter[i])
             count += 1
-    return nodes, log_probs
+    return nodes[:count], log_probs[:count]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -190,7 +190,7 @@ def _wait(frame, size, beam):  # type: ignore[no-untyped-def]
     label, in_blank, in_letter = beam.label, beam.in_blank, beam.in_letter
     blank = frame[len(frame) - 1]
     for i in range(size):  # a loop of its own: it vectorises
-        in_blank[i] = _add(in_blank[i], in_letter[i]) + blank
+        in_blank[i] = log_add(in_blank[i], in_letter[i]) + blank
     for i in range(size):
         in_letter[i] += frame[label[i]]
 
@@ -202,7 +202,7 @@ def _extend(frame, edges, best, tables, width, size, beam):  # type: ignore[no-u
     weights, ahead = tables.weights, tables.ahead
     mask = np.uint64(len(hashed_node) - 1)
     for i in range(size):
-        total[i] = _add(in_blank[i], in_letter[i])
+        total[i] = log_add(in_blank[i], in_letter[i])
     floor = HIGHEST
     for i in range(size):
         ended[i] = in_blank[i]  # only from a blank may the same letter come again
@@ -233,7 +233,7 @@ def _extend(frame, edges, best, tables, width, size, beam):  # type: ignore[no-u
                 at = (at + ONE) & mask
             if hashed_node[at] == child:
                 slot = hashed_slot[at]
-                in_letter[slot] = _add(in_letter[slot], reached)
+                in_letter[slot] = log_add(in_letter[slot], reached)
                 continue
             node[filled], label[filled], depth[filled] = child, letter, below
             in_blank[filled], in_letter[filled] = IMPOSSIBLE, reached
@@ -248,7 +248,7 @@ def _extend(frame, edges, best, tables, width, size, beam):  # type: ignore[no-u
 def _prune(width, size, beam):  # type: ignore[no-untyped-def]
     """Keep the ``width`` hypotheses of the highest rank, of equal ones the first, in place; returns how many."""
     node, label, depth, in_blank, in_letter, promise, rank = beam[:7]
-    threshold, room = _cut(rank, size, width)
+    threshold, room = cut(rank, size, width)
     kept = 0
     for i in range(size):  # every hypothesis is copied, and overwritten if it does not stay: quicker than a branch
         node[kept] = node[i]
@@ -264,7 +264,7 @@ def _prune(width, size, beam):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LENIENT)
-def _cut(rank, size, width):  # type: ignore[no-untyped-def]
+def cut(rank, size, width):  # type: ignore[no-untyped-def]
     """Where to cut the first ``size`` ranks so that ``width`` stay: a threshold, and how many equal to it stay.
 
     It halves the range until ``width`` ranks lie above the threshold. That is a dozen vectorised passes and less than

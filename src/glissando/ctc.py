@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from glissando.errors import LexiconError
-from glissando.trie import MAX_DEPTH, Trie
+from glissando.trie import MAX_DEPTH, Tree
 
 IMPOSSIBLE = -1e4  # log-probability of a word without an alignment; no word that has one is less likely
 TINY = 1e-200  # scores below this are multiplied up, so that no product leaves the range of float64
@@ -40,19 +40,19 @@ def needed_frames(labels: Sequence[int]) -> int:
     return len(labels) + sum(a == b for a, b in pairwise(labels))
 
 
-def word_log_probs(log_probs: np.ndarray, nodes: np.ndarray, trie: Trie) -> np.ndarray:
+def word_log_probs(log_probs: np.ndarray, nodes: np.ndarray, tree: Tree) -> np.ndarray:
     """Log-probability of each of a swipe's hypotheses, summed over all alignments.
 
     Args:
-        log_probs: [T, A + 1] log-emissions over the trie's letters, blank last.
-        nodes: [W] trie nodes, -1 where there is none.
-        trie: the trie.
+        log_probs: [T, A + 1] log-emissions over the tree's letters, blank last.
+        nodes: [W] nodes, -1 where there is none.
+        tree: what they are nodes of.
 
     Returns:
         [W] float32, ``IMPOSSIBLE`` where there is no node or no alignment.
     """
     totals = np.empty(len(nodes), dtype=np.float32)
-    _sum_nodes(np.exp(log_probs.astype(np.float64)), nodes, trie.parents, trie.labels, totals)
+    _sum_nodes(np.exp(log_probs.astype(np.float64)), nodes, tree.parents, tree.labels, totals)
     return totals
 
 

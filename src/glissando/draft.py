@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from glissando.context import BEGIN, last_words
 from glissando.gesture import Points
-from glissando.keyboard import Finalists, Keyboard
+from glissando.keyboard import Keyboard
 from glissando.scoring import Candidate
+from glissando.stages import Finalists
 
 WINDOW = 3  # swiped words in a row that are decoded together; a word further back is not changed any more
 OPENING = "([{<«„“‘¿¡"  # no space after these, but before

@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from glissando.beam import Hypotheses
 from glissando.ctc import align, needed_frames, word_costs
 from glissando.gesture import Gesture, Points, as_gesture
-from glissando.keyboard import Finalists, Keyboard, Readings
-from glissando.lexicon import typed_letters
-from glissando.scoring import Candidate, score_words
+from glissando.keyboard import Keyboard
+from glissando.lexicon import ADDED, typed_letters
+from glissando.scoring import Candidate, Candidates
+from glissando.stages import LEXICON, OWN, Finalists, Readings, Spellings
+from glissando.trie import Tree
 
 FIELD_WIDTH = 40  # samples of the likelihood field across the letter area
 ALL = 1_000_000  # more candidates than any beam holds
@@ -74,7 +75,7 @@ class MeantWord:
         best_score, best_costs: score and letters of the first candidate, to compare with.
         rank: its place among the candidates, from 1; None where the beam did not keep it.
         would_rank: the place that its score would give it.
-        score, log_prob, frequency: as in Candidate; the frequency of a rare word where the lexicon lacks it.
+        score, log_prob, frequency: as in Candidate; where the lexicon lacks it, as if it were added.
         costs: what each of its letters costs.
         gaps: what the frames between its letters cost.
         worst: the index of the letter that costs most.
@@ -133,19 +134,17 @@ class _Swipe:
         """[T, L + 1] the encoder's log-emissions."""
         return self.readings.log_probs[0]  # type: ignore[no-any-return]
 
-    def rank(self, hypotheses: Hypotheses) -> _Ranking:
-        """Rank hypotheses, [W], as the keyboard does."""
+    def rank(self, spellings: Spellings) -> _Ranking:
+        """Rank spellings, [N], as the keyboard does."""
         keyboard = self.keyboard
-        distances = keyboard.measure(self.gesture, hypotheses)
-        matches = keyboard.match(self.gesture, hypotheses, distances)
-        finalists = keyboard.score(hypotheses, distances, matches)
-        owners, _ = keyboard.trie.words_at(hypotheses.nodes)
+        matches = keyboard.match(self.gesture, spellings)
+        finalists = keyboard.score(spellings, matches)
         return _Ranking(
-            hypotheses,
+            spellings,
             finalists,
             keyboard.choose(finalists, ALL, self.context),
-            [keyboard.lexicon.words[index] for index in finalists.words.tolist()],
-            None if matches is None else matches[owners],
+            [keyboard.word(finalists, place) for place in range(len(finalists.words))],
+            None if matches is None else matches[finalists.rows],
             keyboard.gains(finalists, self.context),
         )
 
@@ -155,7 +154,7 @@ class _Ranking:
     """The finalists of a swipe, ranked. F words.
 
     Attributes:
-        hypotheses: those of the beam, [W].
+        spellings: what was found, [N].
         finalists: their words, scored without context.
         candidates: every word, best first.
         words: F words in the order of the finalists.
@@ -163,9 +162,9 @@ class _Ranking:
         gains: [F] what the text before adds, in nats; None where it has no say.
     """
 
-    hypotheses: Hypotheses
+    spellings: Spellings
     finalists: Finalists
-    candidates: list[Candidate]
+    candidates: Candidates
     words: list[str]
     matches: np.ndarray | None
     gains: np.ndarray | None
@@ -183,13 +182,13 @@ def explain(keyboard: Keyboard, points: Points, word: str | None = None, context
     gesture = as_gesture(points)
     emissions = keyboard.emissions(gesture)
     swipe = _Swipe(keyboard, gesture, keyboard.read([gesture]), context)
-    ranking = swipe.rank(keyboard.search(swipe.readings))
+    ranking = swipe.rank(keyboard.find(gesture, swipe.readings))
     first = ranking.candidates[0] if ranking.candidates else None
     letters = letter_costs(keyboard, swipe.log_probs, first.letters)[0] if first else []
     gate = 1 / (1 + np.exp(-emissions.gate[0].astype(np.float64)))
     return Explanation(
         candidates=ranking.candidates,
-        literal=keyboard.literal(swipe.readings.log_probs)[0],
+        literal=keyboard.greedy(swipe.readings.log_probs)[0],
         gate=gate.round(4).tolist(),
         letters=[_seen(keyboard, one, swipe.log_probs, emissions.coefficients[0]) for one in letters],
         asked=ranking.matches is not None,
@@ -208,26 +207,46 @@ def _judge(swipe: _Swipe, ranking: _Ranking, word: str) -> MeantWord:
         return meant
     costs, gaps = letter_costs(keyboard, swipe.log_probs, letters)
     worst = max(range(len(costs)), key=lambda i: costs[i].cost)
-    alone = _hypothesis(swipe, letters)
-    _, entries = keyboard.trie.words_at(alone.nodes)
+    node = keyboard.trie.find(letters)
+    entries = keyboard.trie.words_at(np.array([max(node, 0)]))[1]
     entry = _position([keyboard.lexicon.words[index] for index in entries.tolist()], word)
-    frequency = keyboard.lexicon.rare if entry is None else int(keyboard.lexicon.frequencies[entries[entry]])
-    log_prob = float(alone.log_probs[0])
+    frequency = ADDED if entry is None else int(keyboard.lexicon.frequencies[entries[entry]])
+    log_prob = -float(word_costs(swipe.readings.log_probs[:1], [_labels(keyboard, letters)])[0])
     meant = replace(meant, log_prob=log_prob, frequency=frequency, costs=costs, gaps=gaps, worst=worst)
     place = _position([one.word for one in ranking.candidates], word)
     if place is not None:
         verdict: WordVerdict = "first" if place == 0 else "outscored"
         return replace(_placed(meant, ranking, place), verdict=verdict, rank=place + 1)
+    tree = keyboard.trie if entry is not None else Tree.of_word(_labels(keyboard, letters), keyboard.trie.letters)
+    added = Spellings.of_words(
+        LEXICON if entry is not None else OWN,
+        tree,
+        np.array([node if entry is not None else len(letters)], np.int32),
+        np.array([log_prob], np.float32),
+        np.array([frequency]),
+    )
+    added = keyboard.measure(swipe.gesture, keyboard.weigh(added, swipe.readings))
     if entry is None:
-        score = _score(swipe, ranking, alone, len(letters), frequency)
-        would_rank = None if score is None else 1 + sum(one.score > score for one in ranking.candidates)
+        score = _score_if_added(swipe, ranking.spellings, added)
+        would_rank = 1 + sum(one.score > score for one in ranking.candidates)
         return replace(meant, verdict="out of lexicon", would_rank=would_rank, score=score)
-    kept, added = ranking.hypotheses, keyboard.weigh(alone, swipe.readings)
-    nodes, log_probs = np.append(kept.nodes, added.nodes), np.append(kept.log_probs, added.log_probs)
-    longer = swipe.rank(Hypotheses(nodes, log_probs))
+    longer = swipe.rank(ranking.spellings.and_those(added))
     place = _position([one.word for one in longer.candidates], word)
     assert place is not None
     return replace(_placed(meant, longer, place), verdict="pruned")
+
+
+def _score_if_added(swipe: _Swipe, spellings: Spellings, word: Spellings) -> float:
+    """What a word that the lexicon lacks would score if the person added it."""
+    keyboard = swipe.keyboard
+    # The person's own words make room: only one tree of a kind can be joined.
+    others = replace(spellings.take(spellings.source != OWN), trees=(spellings.trees[0], None, spellings.trees[2]))
+    longer = others.and_those(word)
+    matches = keyboard.match(swipe.gesture, longer)
+    if matches is None or keyboard.scoring.matched is None:
+        return float(longer.scores(keyboard.scoring)[-1])
+    constants = keyboard.scoring.matched
+    return float(longer.scores(constants)[-1] + constants.matcher_weight * matches[-1])
 
 
 def _placed(meant: MeantWord, ranking: _Ranking, place: int) -> MeantWord:
@@ -284,25 +303,6 @@ def _seen(keyboard: Keyboard, one: LetterCost, log_probs: np.ndarray, coefficien
         return SeenLetter(one.letter, one.frame, confidence, None)
     likelihood = np.rint(255 * field(coefficients[one.frame], keyboard.layout.aspect))
     return SeenLetter(one.letter, one.frame, confidence, likelihood.astype(int).tolist())
-
-
-def _hypothesis(swipe: _Swipe, letters: str) -> Hypotheses:
-    """What the encoder thinks of some letters, in the beam or not. Shape: [1]; node -1 where the trie has none."""
-    keyboard = swipe.keyboard
-    log_prob = -word_costs(swipe.readings.log_probs[:1], [_labels(keyboard, letters)])  # [1]
-    return Hypotheses(np.array([keyboard.trie.find(letters)], dtype=np.int32), log_prob.astype(np.float32))
-
-
-def _score(swipe: _Swipe, ranking: _Ranking, alone: Hypotheses, length: int, frequency: int) -> float | None:
-    """What a word that the lexicon lacks would have scored; None where that needs a place in the trie or a match."""
-    keyboard = swipe.keyboard
-    if ranking.matches is not None or (
-        alone.nodes[0] < 0 and (keyboard.scoring.geometric or keyboard.decoder is not None)
-    ):
-        return None
-    word, distances = keyboard.weigh(alone, swipe.readings), keyboard.measure(swipe.gesture, alone)
-    lengths, frequencies = np.array([length]), np.array([frequency])
-    return float(score_words(word.log_probs, lengths, frequencies, keyboard.scoring, distances)[0])
 
 
 def _labels(keyboard: Keyboard, letters: str) -> list[int]:

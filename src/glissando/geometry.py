@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from glissando.layout import Layout
-from glissando.trie import MAX_DEPTH, Trie
+from glissando.trie import MAX_DEPTH, Tree
 
 # Fitted with SHARK2 on the How We Swipe training people; lengths in key widths.
 POINTS = 32  # equidistant points of a swipe and of a word's polyline
@@ -76,19 +76,19 @@ class Ruler:
         return _trace(x, y, t, self.scale, self.bias, points)
 
 
-def distances(trace: np.ndarray, nodes: np.ndarray, trie: Trie, ruler: Ruler) -> np.ndarray:
+def distances(trace: np.ndarray, nodes: np.ndarray, tree: Tree, ruler: Ruler) -> np.ndarray:
     """Location and shape distance of each of a swipe's hypotheses.
 
     Args:
         trace: [POINTS, 3] from ``Ruler.trace``.
-        nodes: [W] trie nodes, -1 where there is none.
-        trie: the trie.
+        nodes: [W] nodes, -1 where there is none.
+        tree: what they are nodes of.
         ruler: the layout.
 
     Returns:
         [W, 2] float32, zero where there is no node.
     """
-    return _distances(trace, nodes, trie.parents, trie.labels, ruler.keys, ruler.key_starts, WALK)
+    return _distances(trace, nodes, tree.parents, tree.labels, ruler.keys, ruler.key_starts, WALK)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glissando.beam import Hypotheses, Pruning, greedy, search
+from glissando.beam import Pruning, greedy, search
 from glissando.context import Context, load_context
 from glissando.ctc import word_log_probs
 from glissando.errors import WeightsError
@@ -19,9 +19,11 @@ from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, Points, as_gesture, resample_batch
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
+from glissando.literal import LITERALS, Fluency, build_fluency, read_letters
 from glissando.runtime import LONGEST, DecoderRuntime, Emissions, EncoderRuntime, MatcherRuntime, match_keys, misfit
-from glissando.scoring import Candidate, Scoring, load_scoring, score_words, softmax
+from glissando.scoring import Candidate, Candidates, Scoring, load_scoring, shares
 from glissando.sentence import Sentence, Slot, best_sequence
+from glissando.stages import LEXICON, LITERAL, Finalists, Readings, Spellings, Stages
 from glissando.threads import CORES, map_on_cores
 from glissando.trie import NO_LETTER, Trie, build_trie
 from glissando.weights import load_weights
@@ -30,59 +32,9 @@ Method = Literal["auto", "encoder", "decoder", "matcher"]
 METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "matcher")
 
 MATCHED = 16  # finalists that a matcher compares; 24 and 48 gain nothing (docs/matcher.md)
+PLAIN = -2.0  # log-probability of a sure word's letters from which on nothing is read without the lexicon
 UNKNOWN, NOT_ASKED = -1, -2  # numbers of words in the context
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
-
-
-@dataclass(frozen=True, eq=False)
-class Readings:
-    """What the networks say of B swipes, letter by letter, blank last.
-
-    Attributes:
-        log_probs: [B, T, L + 1] float32 log-emissions of the encoder, which are searched.
-        corrected: [B, T, L + 1] float32 those of the decoder, which weigh the finalists; None without a decoder.
-    """
-
-    log_probs: np.ndarray
-    corrected: np.ndarray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Finalists:
-    """The words that one swipe may mean, scored as if it stood alone. F surface forms, in the order of the beam.
-
-    Attributes:
-        words: [F] indices into the lexicon.
-        scores: [F] float64, without context.
-        log_probs: [F] float64 log-probability of each word's letters.
-        constants: what they were scored by.
-    """
-
-    words: np.ndarray
-    scores: np.ndarray
-    log_probs: np.ndarray
-    constants: Scoring
-
-
-@dataclass(frozen=True, eq=False)
-class Stages:
-    """Every stage of decoding B swipes.
-
-    Attributes:
-        readings: what the networks say.
-        hypotheses: the finalists of the beam, [B, W].
-        distances: [B, W, 2] how well the swipe follows each finalist's keys; None where the scoring has no use for it.
-        matches: for each swipe [W] how well the matcher finds that it fits each finalist; None where it was not asked.
-        finalists: for each swipe the words of its hypotheses, scored; none where no candidates are asked for.
-        candidates: for each swipe the best words, best first.
-    """
-
-    readings: Readings
-    hypotheses: Hypotheses
-    distances: np.ndarray | None
-    matches: list[np.ndarray | None]
-    finalists: list[Finalists]
-    candidates: list[list[Candidate]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +78,7 @@ class Keyboard:
         """What helps the encoder: "matcher" or "decoder", or "encoder" where it is alone."""
         return "matcher" if self.matcher is not None else "encoder" if self.decoder is None else "decoder"
 
-    def decode(self, points: Points, k: int = 5, context: str | None = None) -> list[Candidate]:
+    def decode(self, points: Points, k: int = 5, context: str | None = None) -> Candidates:
         """The ``k`` words a swipe most likely means, best first.
 
         Args:
@@ -149,7 +101,7 @@ class Keyboard:
 
     def decode_batch(
         self, gestures: Sequence[Gesture], k: int = 5, contexts: Sequence[str | None] | None = None
-    ) -> list[list[Candidate]]:
+    ) -> list[Candidates]:
         """Decode many swipes on all cores, each after its own text as in ``decode``."""
         return self.stages(gestures, k, contexts=contexts).candidates if gestures else []
 
@@ -171,32 +123,23 @@ class Keyboard:
         said = self.read(gestures) if readings is None else readings
 
         def decode(row: int) -> tuple[Any, ...]:
-            hypotheses = self.search(said, row)
-            distances = self.measure(gestures[row], hypotheses)
-            matches = self.match(gestures[row], hypotheses, distances)
+            spellings = self.find(gestures[row], said, row)
+            matches = self.match(gestures[row], spellings)
             if k <= 0:
-                return hypotheses, distances, matches, None, []
-            finalists = self.score(hypotheses, distances, matches)
-            candidates = self.choose(finalists, k, contexts[row] if contexts else None)
-            return hypotheses, distances, matches, finalists, candidates
+                return spellings, matches, None, Candidates()
+            finalists = self.score(spellings, matches)
+            return spellings, matches, finalists, self.choose(finalists, k, contexts[row] if contexts else None)
 
         rows = map_on_cores(decode, range(len(gestures)))
-        hypotheses, distances, matches, finalists, candidates = zip(*rows, strict=True)
-        return Stages(
-            said,
-            Hypotheses(np.stack([one.nodes for one in hypotheses]), np.stack([one.log_probs for one in hypotheses])),
-            np.stack(distances) if self.scoring.geometric else None,
-            list(matches),
-            [one for one in finalists if one is not None],
-            list(candidates),
-        )
+        spellings, matches, finalists, candidates = zip(*rows, strict=True)
+        kept = [one for one in finalists if one is not None]
+        return Stages(said, list(spellings), list(matches), kept, list(candidates))
 
     def finalists(self, points: Points) -> Finalists:
         """The words that a swipe may mean, scored as if it stood alone."""
         gesture = as_gesture(points)
-        hypotheses = self.search(self.read([gesture]))
-        distances = self.measure(gesture, hypotheses)
-        return self.score(hypotheses, distances, self.match(gesture, hypotheses, distances))
+        spellings = self.find(gesture, self.read([gesture]))
+        return self.score(spellings, self.match(gesture, spellings))
 
     def emissions(self, points: Points) -> Emissions:
         """What the encoder saw, key by key, with B = 1."""
@@ -216,128 +159,160 @@ class Keyboard:
         log_probs = np.concatenate([part.log_probs for part in parts])
         return Readings(log_probs, np.concatenate(corrected) if corrected else None)
 
-    def search(self, readings: Readings, row: int = 0) -> Hypotheses:
-        """The finalists of one swipe, [W]: the encoder's emissions are searched, the decoder weighs the result.
+    def find(self, gesture: Gesture, readings: Readings, row: int = 0) -> Spellings:
+        """The spellings that one swipe may mean, measured: words, and literals where no word is plain to see."""
+        spellings = self.measure(gesture, self.search(readings, row))
+        if not self.scoring.fluency_weight or self._is_plain(spellings):
+            return spellings
+        literals = self.measure(gesture, self.read_literals(readings, row))
+        return spellings.and_those(literals) if len(literals) else spellings
+
+    def search(self, readings: Readings, row: int = 0) -> Spellings:
+        """The words that one swipe may mean: the encoder's emissions are searched, the decoder weighs the result.
 
         The decoder is trained to tell words apart and finds fewer of them by itself.
         """
-        return self.weigh(search(readings.log_probs[row], self.trie, self.pruning), readings, row)
+        found = search(readings.log_probs[row], self.trie, self.pruning)
+        best = self.trie.words[self.trie.endings[found.nodes]]  # the most frequent word of each
+        spellings = Spellings.of_words(LEXICON, self.trie, found.nodes, found.log_probs, self.lexicon.frequencies[best])
+        return self.weigh(spellings, readings, row)
 
-    def weigh(self, hypotheses: Hypotheses, readings: Readings, row: int = 0) -> Hypotheses:
-        """Mix the decoder's log-probabilities into the encoder's, by ``Scoring.decoder_share``. Shape: [W]."""
+    def read_literals(self, readings: Readings, row: int = 0) -> Spellings:
+        """What one swipe spells without a lexicon: the best strings of letters that the lexicon lacks."""
+        found = read_letters(readings.log_probs[row], self.fluency)
+        lengths = found.tree.depths[found.nodes]
+        there = self.trie.locate(found.nodes, found.tree)
+        listed = (there >= 0) & (self.trie.endings[there + 1] > self.trie.endings[there])
+        new = np.flatnonzero(~listed & (lengths > 1) & (lengths <= LONGEST))[:LITERALS]
+        literals = Spellings.of_literals(found.tree, found.nodes[new], found.log_probs[new], found.fluency[new])
+        return self.weigh(literals, readings, row)
+
+    def weigh(self, spellings: Spellings, readings: Readings, row: int = 0) -> Spellings:
+        """Mix the decoder's log-probabilities into the encoder's, by ``Scoring.decoder_share``."""
         if readings.corrected is None:
-            return hypotheses
-        share = self.scoring.decoder_share
-        corrected = word_log_probs(readings.corrected[row], hypotheses.nodes, self.trie)
-        mixed = ((1 - share) * hypotheses.log_probs + share * corrected).astype(np.float32)
-        return Hypotheses(hypotheses.nodes, np.where(hypotheses.nodes >= 0, mixed, hypotheses.log_probs))
+            return spellings
+        share, mixed = self.scoring.decoder_share, spellings.log_probs.copy()
+        for tree, rows in spellings.parts():
+            corrected = word_log_probs(readings.corrected[row], spellings.nodes[rows], tree)
+            mixed[rows] = (1 - share) * mixed[rows] + share * corrected
+        return dataclasses.replace(spellings, log_probs=mixed)
 
-    def measure(self, gesture: Gesture, hypotheses: Hypotheses) -> np.ndarray | None:
-        """How well one swipe follows each finalist's keys, where the scoring asks for it. Shape: [W, 2]."""
+    def measure(self, gesture: Gesture, spellings: Spellings) -> Spellings:
+        """Measure how well one swipe follows each spelling's keys, where the scoring asks for it."""
         if not self.scoring.geometric:
-            return None
+            return spellings
         trace = self.ruler.trace(gesture.x, gesture.y, gesture.t)
-        return distances(trace, hypotheses.nodes, self.trie, self.ruler)
+        far = np.empty((len(spellings), 2), dtype=np.float32)
+        for tree, rows in spellings.parts():
+            far[rows] = distances(trace, spellings.nodes[rows], tree, self.ruler)
+        return dataclasses.replace(spellings, distances=far)
 
-    def match(self, gesture: Gesture, hypotheses: Hypotheses, distances: np.ndarray | None) -> np.ndarray | None:
-        """Ask the matcher, if the swipe is in doubt, how well it fits each of the best finalists.
+    def match(self, gesture: Gesture, spellings: Spellings) -> np.ndarray | None:
+        """Ask the matcher, if the swipe is in doubt, how well it fits each of the best spellings.
 
         Args:
             gesture: the swipe.
-            hypotheses: its finalists, [W].
-            distances: [W, 2] from ``measure``.
+            spellings: from ``find``.
 
         Returns:
-            [W] float64 scores; a finalist that was not compared has the lowest. None where no matcher is asked: there
-            is none, the best word is sure, or a finalist has too many letters for it.
+            [N] float64 scores, the highest 0; a spelling that was not compared has the lowest. None where no matcher is
+            asked: there is none, the best word is sure, or a spelling has too many letters for it.
         """
         if self.matcher is None or self.scoring.matched is None:
             return None
-        filled = np.flatnonzero(hypotheses.nodes >= 0)
-        nodes, lengths = hypotheses.nodes[filled], self.trie.depths[hypotheses.nodes[filled]]
-        frequencies = self.lexicon.frequencies[self.trie.words[self.trie.endings[nodes]]]  # of the best word
-        far = None if distances is None else distances[filled]
-        scores = score_words(hypotheses.log_probs[filled], lengths, frequencies, self.scoring, far)
+        scores = spellings.scores(self.scoring)
         best = np.argsort(-scores, kind="stable")[:MATCHED]
-        if len(best) < 2 or softmax(scores, self.scoring.temperature)[best[0]] >= self.scoring.doubt:
+        if len(best) < 2 or shares(scores, self.scoring)[best[0]] >= self.scoring.doubt:
             return None
-        longest = int(lengths[best].max())
+        compared = spellings.take(best)
+        longest = int(compared.lengths.max())
         if longest > LONGEST:
             return None
         path = (gesture.path().T - 0.5) * self.key_widths  # [64, 2]
-        letters = self.trie.spell(nodes[best], longest)
-        keys = self._letter_keys(path).take(letters, axis=0, mode="clip")  # [N, L, 2]
+        letters = compared.letters(longest)
+        keys = self._letter_keys(path).take(letters, axis=0, mode="clip")  # [M, L, 2]
         found = self.matcher.run(path[None], keys[None], (letters != NO_LETTER)[None])[0].astype(np.float64)
-        matches = np.full(len(hypotheses.nodes), found.min())
-        matches[filled[best]] = found
+        matches = np.full(len(spellings), found.min() - found.max())
+        matches[best] = found - found.max()
         return matches
 
-    def score(
-        self, hypotheses: Hypotheses, distances: np.ndarray | None = None, matches: np.ndarray | None = None
-    ) -> Finalists:
-        """Score every word of the finalists of one swipe, by ``Scoring`` without context.
+    def score(self, spellings: Spellings, matches: np.ndarray | None = None) -> Finalists:
+        """Score every word of the spellings of one swipe, by ``Scoring`` without context.
 
         Args:
-            hypotheses: the finalists, [W].
-            distances: [W, 2] from ``measure``.
-            matches: [W] from ``match``.
+            spellings: from ``find``.
+            matches: [N] from ``match``.
         """
-        owners, words = self.trie.words_at(hypotheses.nodes)  # [F] each, a row for every surface form
-        log_probs = hypotheses.log_probs.astype(np.float64)[owners]
-        lengths = self.trie.depths[hypotheses.nodes[owners]]
-        far = None if distances is None else distances.astype(np.float64)[owners]
+        listed = np.flatnonzero(spellings.source == LEXICON)
+        owners, words = self.trie.words_at(spellings.nodes[listed])  # [F] each, a row for every surface form
+        literal = np.flatnonzero(spellings.source == LITERAL)
+        tree = spellings.trees[LITERAL]
+        others = [tree.text(node) for node in spellings.nodes[literal].tolist()] if tree else []
+        rows = np.concatenate([listed[owners], literal])  # [F] the spelling of each word
+        frequencies = np.concatenate([self.lexicon.frequencies[words], np.zeros(len(literal))])
         constants = self.scoring if matches is None or self.scoring.matched is None else self.scoring.matched
-        scores = score_words(log_probs, lengths, self.lexicon.frequencies[words], constants, far)
+        forms = dataclasses.replace(spellings.take(rows), frequencies=frequencies)
+        scores = forms.scores(constants)
         if matches is not None:
-            scores = scores + constants.matcher_weight * matches[owners]
-        return Finalists(words, scores, log_probs, constants)
+            scores = scores + constants.matcher_weight * matches[rows]
+        return Finalists(
+            np.concatenate([words, -1 - np.arange(len(literal))]), others, scores, forms.log_probs.astype(np.float64),
+            frequencies, rows, forms.source == LITERAL, constants,
+        )  # fmt: skip
 
-    def choose(self, finalists: Finalists, k: int = 5, context: str | None = None) -> list[Candidate]:
+    def choose(self, finalists: Finalists, k: int = 5, context: str | None = None) -> Candidates:
         """The best ``k`` of some finalists after a text."""
         scores, constants, gains = finalists.scores, finalists.constants, self.gains(finalists, context)
         if gains is not None:
             scores = scores + constants.context_weight * gains
-        return self._candidates(finalists, scores, softmax(scores, constants.temperature), k)
+        return self._candidates(finalists, scores, shares(scores, constants), k)
 
     def gains(self, finalists: Finalists, context: str | None) -> np.ndarray | None:
         """What finalists gain by the text before them, in nats; None where it has no say. Shape: [F]."""
         if context is None or self.context is None:
             return None
-        return self.context.after(context).gains(self.context_numbers(finalists.words))
+        return self.context.after(context).gains(self.context_numbers(finalists))
 
     def join(self, swipes: Sequence[Finalists], k: int = 5, context: str | None = "") -> Sentence:
         """The best sequence of words over the finalists of swipes that follow each other after a text."""
         slots = [
-            Slot(self.context_numbers(one.words), one.scores / heat, one.constants.context_weight / heat)
+            Slot(self.context_numbers(one), one.scores / heat, one.constants.context_weight / heat)
             for one in swipes
             for heat in (one.constants.temperature,)
         ]
-        best, shares, sure = best_sequence(slots, self.context if context is not None else None, context or "")
-        words = tuple(
-            self.lexicon.words[one.words[at]] if at >= 0 else "" for one, at in zip(swipes, best, strict=True)
-        )
-        ranked = [self._candidates(one, one.scores, share, k) for one, share in zip(swipes, shares, strict=True)]
+        best, shared, sure = best_sequence(slots, self.context if context is not None else None, context or "")
+        words = tuple(self.word(one, at) if at >= 0 else "" for one, at in zip(swipes, best, strict=True))
+        found = [shares(one.scores, one.constants).sum() for one in swipes]  # the chance that a word found is meant
+        ranked = [
+            self._candidates(one, one.scores, share * sure_of_one, k)
+            for one, share, sure_of_one in zip(swipes, shared, found, strict=True)
+        ]
         return Sentence(words, sure, ranked)
 
-    def _candidates(self, finalists: Finalists, scores: np.ndarray, shares: np.ndarray, k: int) -> list[Candidate]:
+    def word(self, finalists: Finalists, place: int) -> str:
+        """The word at a place among the finalists."""
+        index = int(finalists.words[place])
+        return self.lexicon.words[index] if index >= 0 else finalists.others[-1 - index]
+
+    def _candidates(self, finalists: Finalists, scores: np.ndarray, shares: np.ndarray, k: int) -> Candidates:
         """The ``k`` finalists of the highest share; scores and then bytes decide between equals. Shape: [F] each."""
-        frequencies = self.lexicon.frequencies[finalists.words]
         # Below the frequency floor the byte still decides between equal scores, then the order of the beam.
-        best = np.lexsort((-frequencies.astype(np.int64), -scores, -shares))[: max(k, 0)]
-        return [
-            Candidate(word, score, log_prob, share, word.translate(self._typing), byte)
-            for word, score, log_prob, share, byte in zip(
-                [self.lexicon.words[index] for index in finalists.words[best].tolist()],
+        best = np.lexsort((-finalists.frequencies, -scores, -shares))[: max(k, 0)]
+        return Candidates(
+            Candidate(word, score, log_prob, share, word.translate(self._typing), round(byte), literal)
+            for word, score, log_prob, share, byte, literal in zip(
+                [self.word(finalists, place) for place in best.tolist()],
                 scores[best].tolist(),
                 finalists.log_probs[best].tolist(),
                 shares[best].tolist(),
-                frequencies[best].tolist(),
+                finalists.frequencies[best].tolist(),
+                finalists.literal[best].tolist(),
                 strict=True,
             )
-        ]
+        )
 
-    def literal(self, log_probs: np.ndarray) -> list[str]:
-        """The letters read without a lexicon, greedily. Shape: log_probs [B, T, L + 1] -> B strings."""
+    def greedy(self, log_probs: np.ndarray) -> list[str]:
+        """The letters read without a lexicon, the best of every frame. Shape: log_probs [B, T, L + 1] -> B strings."""
         return ["".join(self.trie.letters[label] for label in labels) for labels in greedy(log_probs)]
 
     @cached_property
@@ -371,14 +346,22 @@ class Keyboard:
         width = self.layout.key_size[0]
         return np.array([1 / width, self.layout.aspect / width], dtype=np.float32)
 
-    def context_numbers(self, words: np.ndarray) -> np.ndarray:
-        """The numbers of words in the context, -1 where it does not know them or there is none.
+    def context_numbers(self, finalists: Finalists) -> np.ndarray:
+        """The numbers of finalists in the context, -1 where it does not know them or there is none. Shape: [F] int32.
 
-        A word is looked up when it is first asked for: the whole lexicon would keep the first swipe waiting.
-        Shape: [n] indices into the lexicon -> [n] int32.
+        A word of the lexicon is looked up when it is first asked for: all would keep the first swipe waiting.
         """
+        numbers = np.full(len(finalists.words), UNKNOWN, dtype=np.int32)
         if self.context is None:
-            return np.full(len(words), UNKNOWN, dtype=np.int32)
+            return numbers
+        listed = finalists.words >= 0
+        numbers[~listed] = self.context.number(finalists.others)
+        numbers[listed] = self.word_numbers(finalists.words[listed])
+        return numbers
+
+    def word_numbers(self, words: np.ndarray) -> np.ndarray:
+        """The numbers of the lexicon's words in the context. Shape: [n] indices into the lexicon -> [n] int32."""
+        assert self.context is not None
         numbers = self._numbers
         if len(new := words[numbers[words] == NOT_ASKED]):
             numbers[new] = self.context.number([self.lexicon.words[index] for index in new.tolist()])
@@ -388,6 +371,19 @@ class Keyboard:
     def _numbers(self) -> np.ndarray:
         """[W] int32 numbers in the context, of the words that have been asked for."""
         return np.full(len(self.lexicon), NOT_ASKED, dtype=np.int32)
+
+    def _is_plain(self, spellings: Spellings) -> bool:
+        """Whether a word of the lexicon is so clearly read that a literal need not be looked for."""
+        scores = spellings.scores(self.scoring)
+        if not len(scores):
+            return False
+        best = int(scores.argmax())
+        return bool(spellings.log_probs[best] >= PLAIN and shares(scores, self.scoring)[best] >= self.scoring.doubt)
+
+    @cached_property
+    def fluency(self) -> Fluency:
+        """How likely letters follow each other in the lexicon's words."""
+        return build_fluency(self.lexicon, self.trie.letters)
 
     @cached_property
     def _typing(self) -> Typing:

@@ -34,6 +34,10 @@ LOG_RANGE = 7.04
 # Chosen on real swipes, see docs/lexicons.md.
 WORDFREQ_CUT = 1e-7
 
+# Somebody who adds a word writes it: it counts above the list's rarest. The median of Android's English list is 46;
+# docs/lexicons.md says what other bytes cost.
+ADDED = 60
+
 MAX_WORD = 48  # characters; nobody swipes a longer word
 
 # Letters that a layout may lack and that Unicode does not decompose: the hard sign is typed on the soft sign's key
@@ -73,27 +77,21 @@ class Lexicon:
         return len(self.words)
 
     @cached_property
-    def rare(self) -> int:
-        """The byte for a word that the list lacks: that of its rarest twentieth."""
-        return int(np.percentile(self.frequencies, 5))
-
-    @cached_property
     def digest(self) -> str:
         """A hash of words and frequencies, under which what is built from them is cached."""
         words = PackedWords.of(self.words)
         return hashlib.sha256(words.text + words.offsets.tobytes() + self.frequencies.tobytes()).hexdigest()
 
-    def with_words(self, words: Iterable[str], frequency: int | None = None) -> Lexicon:
+    def with_words(self, words: Iterable[str], frequency: int = ADDED) -> Lexicon:
         """A lexicon with these words added; words it already has stay as they are.
 
-        ``frequency`` is the byte of the added words, by default ``rare``.
+        ``frequency`` is the byte of the added words.
         """
         known = set(self.words)
         added = tuple(word for word in dict.fromkeys(words) if word not in known)
-        byte = self.rare if frequency is None else frequency
-        if not 0 <= byte <= 255:
-            raise LexiconError(f"a frequency is a byte from 0 to 255, got {byte}")
-        frequencies = np.concatenate([self.frequencies, np.full(len(added), byte, dtype=np.uint8)])
+        if not 0 <= frequency <= 255:
+            raise LexiconError(f"a frequency is a byte from 0 to 255, got {frequency}")
+        frequencies = np.concatenate([self.frequencies, np.full(len(added), frequency, dtype=np.uint8)])
         return replace(self, words=(*self.words, *added), frequencies=frequencies) if added else self
 
     def spell(self, letters: frozenset[str]) -> list[str]:

@@ -23,9 +23,10 @@ class Candidate:
         word: the surface form, with its capitals, accents and apostrophes.
         score: what the ranking sorts by (eq. 3); comparable within one swipe.
         log_prob: the log-probability of the letters under the emissions, without frequency or length.
-        probability: the share of this candidate among those ranked with it, 0 to 1.
+        probability: how likely it is the word meant, 0 to 1.
         letters: what of the word is typed on the layout.
-        frequency: the word's frequency byte.
+        frequency: the word's frequency byte; 0 for a literal.
+        literal: whether it was read letter by letter and is in no list.
     """
 
     word: str
@@ -34,6 +35,19 @@ class Candidate:
     probability: float
     letters: str
     frequency: int
+    literal: bool = False
+
+
+class Candidates(list[Candidate]):
+    """The words that a swipe may mean, best first."""
+
+    @property
+    def none(self) -> float:
+        """The probability that none of them is right: what the words left out and the words never found share."""
+        return max(0.0, 1.0 - sum(one.probability for one in self))
+
+
+NEVER = -1e6  # a score that leaves no probability
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,9 @@ class Scoring:
     The first line is the report's (eq. 3) when the floor is 0. The distances in the second come from geometry.py, the
     gain in the third from context.py, where the words before the swipe are known.
     With a decoder, log_prob is (1 - decoder_share) of the encoder's plus decoder_share of the decoder's.
+    A literal, read letter by letter, has no frequency; literal_bonus + fluency_weight * fluency is its term in place of
+    that. Without a fluency_weight there are no literals.
+    "None of them is meant" takes part in the softmax with a score of none_bonus + none_share * the best score.
     With a matcher, a swipe is in doubt where the best word is less likely than ``doubt``. Then the matcher compares the
     finalists, and they are ranked again by the constants in ``matched``, which know what its match is worth.
     """
@@ -67,6 +84,10 @@ class Scoring:
     pruning_floor: float = 0.0  # prefixes of rarer words count as this frequent: added words have the lowest bytes
     context_weight: float = 1.0  # per nat that the words before add; it does nothing where they are not known
     matcher_weight: float = 0.0  # per unit of the matcher's score
+    literal_bonus: float = 0.0  # of a literal
+    fluency_weight: float = 0.0  # per nat of a literal's fluency; 0 reads no literals
+    none_bonus: float = NEVER  # of the chance that no word found is meant
+    none_share: float = 0.0  # of the best score
     doubt: float = 0.9  # the matcher is asked where the best word is less likely than this
     matched: Scoring | None = None  # the constants where the matcher was asked; None for those without it
 
@@ -98,6 +119,11 @@ class Scoring:
     def changed(self, values: Mapping[str, float]) -> Scoring:
         """The constants with some of the numbers replaced."""
         return replace(self, **values)  # type: ignore[arg-type]
+
+    def closed(self) -> Scoring:
+        """The constants for a lexicon that has every word: no literals, and no chance that none is meant."""
+        matched = None if self.matched is None else self.matched.closed()
+        return replace(self, literal_bonus=0.0, fluency_weight=0.0, none_bonus=NEVER, none_share=0.0, matched=matched)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form that ``from_dict`` reads."""
@@ -197,6 +223,21 @@ def score_words(log_prob: Any, length: Any, frequency: Any, scoring: Any, distan
     if distances is None:
         return score
     return score - scoring.location_weight * distances[..., 0] - scoring.shape_weight * distances[..., 1]
+
+
+def literal_terms(fluency: np.ndarray, scoring: Scoring) -> np.ndarray:
+    """What a literal's fluency adds to the score of a word of byte 0; nothing for words. Shape: [n] -> [n]."""
+    never_counted = scoring.frequency_weight * max(scoring.frequency_floor, 0.0)
+    added = scoring.literal_bonus + scoring.fluency_weight * fluency - never_counted
+    return np.where(fluency < 0, added, 0.0)
+
+
+def shares(scores: np.ndarray, scoring: Scoring) -> np.ndarray:
+    """The probability of each word found, of which none may be the one meant. Shape: [n] -> [n], sum below one."""
+    if not len(scores):
+        return scores
+    none = scoring.none_bonus + scoring.none_share * scores.max()
+    return softmax(np.append(scores, none), scoring.temperature)[:-1]
 
 
 def softmax(scores: Sequence[float] | np.ndarray, temperature: float = 1.0) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glissando.context import Context, advance
-from glissando.scoring import Candidate, softmax
+from glissando.scoring import Candidates, softmax
 
 WORDS = 20  # finalists of a swipe that may stand in a sequence, the best without context
 SEQUENCES = 100  # kept from word to word
@@ -33,7 +33,7 @@ class Sentence:
 
     words: tuple[str, ...]
     probability: float
-    candidates: list[list[Candidate]]
+    candidates: list[Candidates]
 
 
 @dataclass(frozen=True, eq=False)

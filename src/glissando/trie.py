@@ -7,9 +7,11 @@ finds them. Words that are typed alike ("its", "it's") end at the same node.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,51 +29,34 @@ ARRAYS = {  # the arrays of a trie; compiled code relies on their types
 }  # fmt: skip
 
 
+class Affixes(NamedTuple):
+    """Letters that were tapped: a word begins with the prefix and ends with the suffix. [p] and [s] uint8 labels."""
+
+    prefix: np.ndarray
+    suffix: np.ndarray
+
+
+NO_AFFIXES = Affixes(np.empty(0, np.uint8), np.empty(0, np.uint8))
+
+
 @dataclass(frozen=True, eq=False)
-class Trie:
-    """The prefixes of a lexicon. M nodes, W words; node 0 is the root.
+class Tree:
+    """Strings of letters that share their beginnings: every node is one. M nodes; node 0 is the root, the empty string.
 
     Attributes:
         letters: the alphabet; labels are indices into it.
-        children: [M + 1] int32; the children of node i are children[i] up to children[i + 1].
         labels: [M] uint8, the letter on the edge into each node.
         depths: [M] uint8, letters from the root.
         parents: [M] int32, the node above each; the root is its own.
-        endings: [M + 1] int32; the words ending at node i are words[endings[i]:endings[i + 1]].
-        words: [W] int32 indices into the lexicon, by node, most frequent first.
-        best: [M] uint8, the highest frequency byte of all words at or below each node.
     """
 
     letters: tuple[str, ...]
-    children: np.ndarray
     labels: np.ndarray
     depths: np.ndarray
     parents: np.ndarray
-    endings: np.ndarray
-    words: np.ndarray
-    best: np.ndarray
-
-    def __post_init__(self) -> None:
-        for name, kind in ARRAYS.items():
-            array = getattr(self, name)
-            if array.dtype != kind or not array.flags.c_contiguous:
-                raise LexiconError(f"a trie's {name} must be contiguous {kind.__name__}, got {array.dtype}")
 
     def __len__(self) -> int:
         return len(self.labels)
-
-    @cached_property
-    def edges(self) -> np.ndarray:
-        """All that a search asks of a node packed in one number, so that it reads memory once. Shape: [M + 1] uint32.
-
-        From the top: 23 bits the first child, one bit whether a word ends there, 8 bits the label.
-        """
-        if len(self) >= MAX_NODES:
-            raise LexiconError(f"a trie holds up to {MAX_NODES:,} prefixes, this one has {len(self):,}")
-        edges = self.children.astype(np.uint32) << np.uint32(9)
-        edges[:-1] |= (np.diff(self.endings) > 0).astype(np.uint32) << np.uint32(8)
-        edges[:-1] |= self.labels
-        return edges
 
     def spell(self, nodes: np.ndarray, longest: int) -> np.ndarray:
         """The letters on the way to some nodes, NO_LETTER beyond their end.
@@ -91,6 +76,57 @@ class Trie:
             at = self.parents[at]
         return spelled.reshape(*nodes.shape, longest)
 
+    @classmethod
+    def of_word(cls, labels: Sequence[int], letters: tuple[str, ...]) -> Tree:
+        """The tree of one word: node i is its first i letters."""
+        size = len(labels) + 1
+        edges, depths = np.array([0, *labels], dtype=np.uint8), np.arange(size, dtype=np.uint8)
+        return cls(letters, edges, depths, np.maximum(np.arange(size, dtype=np.int32) - 1, 0))
+
+    def text(self, node: int) -> str:
+        """The letters of a node as a string."""
+        letters = []
+        while node > 0:
+            letters.append(self.letters[self.labels[node]])
+            node = int(self.parents[node])
+        return "".join(reversed(letters))
+
+
+@dataclass(frozen=True, eq=False)
+class Trie(Tree):
+    """The prefixes of a lexicon, as a tree. M nodes, W words.
+
+    Attributes:
+        children: [M + 1] int32; the children of node i are children[i] up to children[i + 1].
+        endings: [M + 1] int32; the words ending at node i are words[endings[i]:endings[i + 1]].
+        words: [W] int32 indices into the lexicon, by node, most frequent first.
+        best: [M] uint8, the highest frequency byte of all words at or below each node.
+    """
+
+    children: np.ndarray
+    endings: np.ndarray
+    words: np.ndarray
+    best: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, kind in ARRAYS.items():
+            array = getattr(self, name)
+            if array.dtype != kind or not array.flags.c_contiguous:
+                raise LexiconError(f"a trie's {name} must be contiguous {kind.__name__}, got {array.dtype}")
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """All that a search asks of a node packed in one number, so that it reads memory once. Shape: [M + 1] uint32.
+
+        From the top: 23 bits the first child, one bit whether a word ends there, 8 bits the label.
+        """
+        if len(self) >= MAX_NODES:
+            raise LexiconError(f"a trie holds up to {MAX_NODES:,} prefixes, this one has {len(self):,}")
+        edges = self.children.astype(np.uint32) << np.uint32(9)
+        edges[:-1] |= (np.diff(self.endings) > 0).astype(np.uint32) << np.uint32(8)
+        edges[:-1] |= self.labels
+        return edges
+
     def words_at(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All words that end at some nodes; -1 is no node.
 
@@ -106,6 +142,13 @@ class Trie:
         owners = np.repeat(np.arange(len(nodes)), counts)
         first = np.cumsum(counts) - counts  # [W] where each node's words begin among the F
         return owners, self.words[np.arange(len(owners)) + (starts - first)[owners]]
+
+    def locate(self, nodes: np.ndarray, tree: Tree) -> np.ndarray:
+        """The nodes here that have the same letters as nodes of another tree over these letters.
+
+        Shape: [n] nodes of ``tree`` -> [n] int32, -1 where no prefix has these letters.
+        """
+        return _locate(nodes, (tree.parents, tree.labels, tree.depths), self.children, self.labels)
 
     def find(self, typed: str) -> int:
         """The node that a string of letters leads to, or -1."""
@@ -187,6 +230,30 @@ def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.nd
         "words": words,
         "best": best_below(depths, parents, endings, lexicon.frequencies[words]),
     }
+
+
+@njit(cache=True)
+def _locate(nodes, tree, children, labels):  # type: ignore[no-untyped-def]
+    """``Trie.locate``: walk down from the root by the letters of every node. Shape: [n] -> [n] int32."""
+    parents, letters, depths = tree
+    found = np.full(len(nodes), -1, np.int32)
+    word = np.empty(MAX_DEPTH, np.uint8)
+    for i in range(len(nodes)):
+        at, length = nodes[i], np.int64(depths[nodes[i]])
+        for k in range(length - 1, -1, -1):
+            word[k] = letters[at]
+            at = parents[at]
+        here = 0
+        for k in range(length):
+            child = children[here]
+            while child < children[here + 1] and labels[child] != word[k]:
+                child += 1
+            if child == children[here + 1]:
+                here = -1
+                break
+            here = child
+        found[i] = here
+    return found
 
 
 @njit(cache=True)

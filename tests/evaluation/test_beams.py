@@ -16,6 +16,7 @@ from glissando.lexicon import Lexicon
 from glissando.ngrams import build_context
 from glissando.scoring import Scoring, score_words, softmax
 from glissando.shark2 import Shark2, Shark2Constants
+from glissando.stages import LEXICON, Spellings, Stages
 from glissando.synth import swipe
 from glissando.trie import build_trie
 
@@ -40,8 +41,16 @@ def beams_and_rankings(seed, swipes, scoring):
         lengths = np.array([len(word) for word in spelled])
         scores = score_words(row.log_probs[: len(spelled)], lengths, bytes_, scoring) if spelled else []
         rankings.append(tuple(spelled[i] for i in np.argsort(scores)[::-1]))
-    hypotheses = Hypotheses(np.stack([row.nodes for row in rows]), np.stack([row.log_probs for row in rows]))
-    return store_beams(hypotheses, trie, lexicon.frequencies, targets), targets, rankings
+    return stored(rows, trie, lexicon.frequencies, targets), targets, rankings
+
+
+def stored(rows, trie, frequencies, targets):
+    """What was found of some swipes, none of which the matcher was asked about."""
+    found = [
+        Spellings.of_words(LEXICON, trie, row.nodes, row.log_probs, frequencies[trie.words[trie.endings[row.nodes]]])
+        for row in rows
+    ]
+    return store_beams(Stages(None, found, [None] * len(found), [], []), targets)
 
 
 def counted(targets, rankings):
@@ -63,8 +72,8 @@ def test_ties_are_ranked_as_decoding_does():
     letters = ("a", "b", "c")
     lexicon = Lexicon("test", "", letters, np.array([50, 60, 60], np.uint8))
     trie = build_trie(lexicon, letters)
-    nodes = np.array([[trie.find(letter) for letter in letters]] * 3, np.int32)
-    beams = store_beams(Hypotheses(nodes, np.full((3, 3), -2.0, np.float32)), trie, lexicon.frequencies, letters)
+    found = Hypotheses(np.array([trie.find(letter) for letter in letters], np.int32), np.full(3, -2.0, np.float32))
+    beams = stored([found] * 3, trie, lexicon.frequencies, letters)
     ranks, first = beams.ranks(Scoring(0.0, 0.02, 0.0, frequency_floor=90.0))
     assert ranks.tolist() == [3, 1, 2]  # b, c, a
     assert first.tolist() == [1, 1, 1]

@@ -1,4 +1,4 @@
-"""Finished hypotheses of many swipes, kept in memory so that constants can be tried without decoding again.
+"""The spellings found for many swipes, kept in memory so that constants can be tried without decoding again.
 
 The search depends on the pruning constants only, so one search serves every choice of the scoring constants. SHARK2's
 score is linear in its location and frequency weight, so its matches are stored in the same form.
@@ -6,23 +6,22 @@ score is linear in its location and frequency weight, so its matches are stored 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numba
 import numpy as np
 
-from glissando.beam import Hypotheses
 from glissando.errors import CorpusError
 from glissando.evaluation.metrics import rank_accuracy
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, Readings
+from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon, typed_letters
-from glissando.scoring import Scoring, score_words
+from glissando.scoring import Scoring, literal_terms, score_words
 from glissando.shark2 import Shark2, Shark2Constants
+from glissando.stages import LEXICON, Readings, Spellings, Stages
 from glissando.threads import map_on_cores
-from glissando.trie import Trie
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +30,8 @@ class StoredBeams:
 
     Attributes:
         log_probs: [H] float32.
-        lengths: [H] uint8 letters typed.
-        frequencies: [H] uint8, the byte of the spelling's most frequent word.
+        lengths: [H] int64 letters typed.
+        frequencies: [H] float64, the byte of the spelling's most frequent word; 0 for a literal.
         distances: [H, 2] float32 location and shape (geometry.py); zeros where they were not measured.
         offsets: [n + 1] int64; swipe i owns offsets[i] up to offsets[i + 1].
         places: [n] int64 index of the target among the H, -1 where the beam lost it.
@@ -43,6 +42,7 @@ class StoredBeams:
             are not known.
         matches: [H] float32 the matcher's scores; zeros where it was not asked.
         asked: [n] bool, whether the matcher was asked about a swipe.
+        fluency: [H] float32 of literals; zeros for words.
     """
 
     log_probs: np.ndarray
@@ -57,9 +57,10 @@ class StoredBeams:
     gains: np.ndarray = field(default=None)  # type: ignore[arg-type]
     matches: np.ndarray = field(default=None)  # type: ignore[arg-type]
     asked: np.ndarray = field(default=None)  # type: ignore[arg-type]
+    fluency: np.ndarray = field(default=None)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
-        for name in ("gains", "matches"):
+        for name in ("gains", "matches", "fluency"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, np.zeros(len(self.log_probs), dtype=np.float32))
         if self.asked is None:
@@ -93,11 +94,21 @@ class StoredBeams:
     def best_shares(self, scoring: Scoring) -> tuple[np.ndarray, np.ndarray]:
         """The probability of the best spelling, and whether it was meant, for every swipe that has one. Shape: [m]."""
         sizes = np.diff(self.offsets)
-        starts = self.offsets[:-1][sizes > 0]
+        some = sizes > 0
+        starts = self.offsets[:-1][some]
         scaled = self.logits(scoring)
         best = np.maximum.reduceat(scaled, starts)
-        mass = np.add.reduceat(np.exp(scaled - np.repeat(best, sizes[sizes > 0])), starts)
-        return 1 / mass, self.ranks(scoring)[0][sizes > 0] == 1
+        mass = np.add.reduceat(np.exp(scaled - np.repeat(best, sizes[some])), starts)
+        matched = scoring.matched or scoring
+        bonus, share = (
+            np.where(self.asked[some], then, first)
+            for first, then in (
+                (scoring.none_bonus / scoring.temperature, matched.none_bonus / matched.temperature),
+                (scoring.none_share, matched.none_share),
+            )
+        )
+        none = np.exp(np.minimum(bonus + (share - 1) * best, 700))  # against the best spelling
+        return 1 / (mass + none), self.ranks(scoring)[0][some] == 1
 
     def select(self, swipes: np.ndarray) -> StoredBeams:
         """Only these swipes. Shape: [m] indices or an [n] mask."""
@@ -109,7 +120,7 @@ class StoredBeams:
         return StoredBeams(
             self.log_probs[flat], self.lengths[flat], self.frequencies[flat], self.distances[flat], offsets, places,
             self.spellings[flat], self.targets[chosen], self.words, self.gains[flat], self.matches[flat],
-            self.asked[chosen],
+            self.asked[chosen], self.fluency[flat],
         )  # fmt: skip
 
     def _scores(self, scoring: Scoring) -> np.ndarray:
@@ -117,6 +128,7 @@ class StoredBeams:
         log_probs, distances = self.log_probs.astype(np.float64), self.distances.astype(np.float64)
         matches, gains = self.matches.astype(np.float64), self.gains.astype(np.float64)
         alone = score_words(log_probs, self.lengths, self.frequencies, scoring, distances)
+        alone = alone + literal_terms(self.fluency.astype(np.float64), scoring)
         return alone + scoring.matcher_weight * matches + scoring.context_weight * gains  # type: ignore[no-any-return]
 
     def _by_swipe(self, scoring: Scoring, of: Callable[[Scoring], np.ndarray]) -> np.ndarray:
@@ -146,16 +158,19 @@ class TuningSet:
 
     @classmethod
     def encode(
-        cls, keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str], texts: Sequence[str | None] = ()
-    ) -> TuningSet:
-        """Run the networks over swipes whose words are in the keyboard's lexicon."""
-        targets = typed_targets(words, keyboard.layout, keyboard.lexicon)
+        cls, keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str], texts: Sequence[str | None] = (),
+        unknown: bool = False,
+    ) -> TuningSet:  # fmt: skip
+        """Run the networks over swipes whose words are in the keyboard's lexicon; or may be ``unknown`` to it."""
+        targets = typed_targets(words, keyboard.layout, None if unknown else keyboard.lexicon)
         return cls(keyboard, tuple(gestures), keyboard.read(gestures), targets, tuple(texts))
 
     def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
-        """Search every swipe with these pruning constants; ``measured`` adds the distances of geometry.py."""
+        """Search every swipe's words with these pruning constants; ``measured`` adds the distances of geometry.py."""
         # Any weight other than zero makes the keyboard measure.
-        asked = replace(scoring, location_weight=1.0 if measured else 0.0, shape_weight=0.0, matched=None)
+        asked = replace(
+            scoring, location_weight=1.0 if measured else 0.0, shape_weight=0.0, fluency_weight=0.0, matched=None
+        )
         return self._store(self.keyboard.replace(scoring=asked))
 
     def matched_beams(self, scoring: Scoring) -> StoredBeams:
@@ -163,34 +178,36 @@ class TuningSet:
         known = scoring if scoring.matched is not None else replace(scoring, matched=Scoring())
         return self._store(self.keyboard.replace(scoring=known))
 
+    def open_beams(self, scoring: Scoring) -> StoredBeams:
+        """Search every swipe with literals, as these constants say, and ask the matcher if they know it."""
+        return self._store(self.keyboard.replace(scoring=scoring))
+
     def _store(self, keyboard: Keyboard) -> StoredBeams:
         """Keep what scoring needs of every swipe."""
         stages = keyboard.stages(self.gestures, 0, self.readings)
-        nodes, frequencies = stages.hypotheses.nodes, keyboard.lexicon.frequencies
-        beams = store_beams(stages.hypotheses, keyboard.trie, frequencies, self.targets, stages.distances)
-        silent = np.zeros(nodes.shape[1], dtype=np.float32)
-        matches = np.stack([silent if one is None else one.astype(np.float32) for one in stages.matches])[nodes >= 0]
-        asked = np.array([one is not None for one in stages.matches])
-        return replace(beams, gains=self._gains(stages.hypotheses), matches=matches, asked=asked)
+        return replace(store_beams(stages, self.targets), gains=self._gains(stages.spellings))
 
-    def _gains(self, hypotheses: Hypotheses) -> np.ndarray:
-        """What the texts add to every hypothesis. Shape: [n, W] -> [H]."""
-        rows = []
-        for text, nodes in zip(self.texts or [None] * len(self.targets), hypotheses.nodes, strict=True):
-            gains = np.zeros(len(nodes), dtype=np.float32)
-            if text is not None and self.keyboard.context is not None:
-                owners, words = self.keyboard.trie.words_at(nodes)
-                gains[owners] = -np.inf
-                outlook = self.keyboard.context.after(text)
-                np.maximum.at(gains, owners, outlook.gains(self.keyboard.context_numbers(words)).astype(np.float32))
-            rows.append(gains[nodes >= 0])
+    def _gains(self, found: Sequence[Spellings]) -> np.ndarray:
+        """What the texts add to every spelling, the most of its words. Shape: [H]."""
+        board, rows = self.keyboard, []
+        for text, spellings in zip(self.texts or [None] * len(self.targets), found, strict=True):
+            gains = np.zeros(len(spellings), dtype=np.float32)
+            if text is not None and board.context is not None:
+                listed = np.flatnonzero(spellings.source == LEXICON)
+                owners, words = board.trie.words_at(spellings.nodes[listed])
+                gains[listed] = -np.inf
+                added = board.context.after(text).gains(board.word_numbers(words)).astype(np.float32)
+                np.maximum.at(gains, listed[owners], added)
+            rows.append(gains)
         return np.concatenate(rows)
 
 
-def typed_targets(words: Sequence[str], layout: Layout, lexicon: Lexicon) -> tuple[str, ...]:
-    """The typed letters of the words meant; an error if the lexicon lacks one, because it can never be ranked."""
+def typed_targets(words: Sequence[str], layout: Layout, lexicon: Lexicon | None) -> tuple[str, ...]:
+    """The typed letters of the words meant; an error if a lexicon lacks one, because it can never be ranked."""
     letters = frozenset(layout.letters)
     targets = tuple("".join(typed_letters(word, letters)) for word in words)
+    if lexicon is None:
+        return targets
     missing = sorted(set(targets).difference(lexicon.spell(letters)))
     if missing:
         raise CorpusError(
@@ -200,37 +217,29 @@ def typed_targets(words: Sequence[str], layout: Layout, lexicon: Lexicon) -> tup
     return targets
 
 
-def store_beams(
-    hypotheses: Hypotheses,
-    trie: Trie,
-    frequencies: np.ndarray,
-    targets: Sequence[str],
-    distances: np.ndarray | None = None,
-) -> StoredBeams:
-    """Keep what scoring needs of a search.
-
-    Args:
-        hypotheses: the beams of n swipes, [n, width].
-        trie: the trie they were searched in.
-        frequencies: [W] the lexicon's bytes.
-        targets: the typed letters that each swipe means.
-        distances: [n, width, 2] from geometry.py, or None.
-    """
-    filled = hypotheses.nodes >= 0  # [n, width]
-    nodes = hypotheses.nodes[filled]
+def store_beams(stages: Stages, targets: Sequence[str]) -> StoredBeams:
+    """Keep what scoring needs of n swipes; ``targets`` are the typed letters that each means."""
+    found = stages.spellings
     words = tuple(dict.fromkeys(targets))
-    number = np.full(len(trie), -1, dtype=np.int32)
-    for index, typed in enumerate(words):
-        node = trie.find(typed)
-        if node > 0:
-            number[node] = index
-    measured = np.zeros((len(nodes), 2), dtype=np.float32) if distances is None else distances[filled]
-    best = frequencies[trie.words[trie.endings[nodes]]]  # words of a node are sorted, most frequent first
+    number = {typed: index for index, typed in enumerate(words)}
+    matches = [np.zeros(len(one)) if match is None else match for one, match in zip(found, stages.matches, strict=True)]
     scored = {
-        "log_probs": hypotheses.log_probs[filled], "lengths": trie.depths[nodes], "frequencies": best,
-        "distances": measured,
-    }  # fmt: skip
-    return _with_places(scored, filled.sum(axis=1), number[nodes], targets, words)
+        name: np.concatenate([getattr(one, name) for one in found])
+        for name in ("log_probs", "lengths", "frequencies", "fluency")
+    }
+    measured = [np.zeros((len(one), 2), np.float32) if one.distances is None else one.distances for one in found]
+    scored |= {"distances": np.concatenate(measured), "matches": np.concatenate(matches)}
+    meant = np.concatenate([_numbers(one, number) for one in found])
+    beams = _with_places(scored, np.array([len(one) for one in found]), meant, targets, words)
+    return replace(beams, asked=np.array([match is not None for match in stages.matches]))
+
+
+def _numbers(spellings: Spellings, number: Mapping[str, int]) -> np.ndarray:
+    """The number of each spelling among those that are meant, -1 for one that no swipe means. Shape: [N] int32."""
+    found = np.full(len(spellings), -1, dtype=np.int32)
+    for tree, rows in spellings.parts():
+        found[rows] = [number.get(tree.text(node), -1) for node in spellings.nodes[rows].tolist()]
+    return found
 
 
 def store_matches(shark2: Shark2, gestures: Sequence[Gesture], words: Sequence[str]) -> StoredBeams:
@@ -280,7 +289,15 @@ def join_beams(parts: Sequence[StoredBeams]) -> StoredBeams:
         "targets": np.concatenate([new[part.targets] for part, new in renumbered]),
         "asked": np.concatenate([part.asked for part in parts]),
     }
-    for name in ("log_probs", "lengths", "frequencies", "distances", "gains", "matches"):  # one row per hypothesis
+    for name in (
+        "log_probs",
+        "lengths",
+        "frequencies",
+        "distances",
+        "gains",
+        "matches",
+        "fluency",
+    ):  # one row per hypothesis
         joined[name] = np.concatenate([getattr(part, name) for part in parts])
     return StoredBeams(**joined, words=words)
 

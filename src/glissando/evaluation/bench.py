@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from glissando.beam import Hypotheses, search
+from glissando.beam import search
 from glissando.errors import MissingExtraError
 from glissando.gesture import Gesture, resample_batch
-from glissando.keyboard import Keyboard, Stages
+from glissando.keyboard import Keyboard
 from glissando.lexicon import typed_letters
 from glissando.runtime import MatcherRuntime
+from glissando.stages import LEXICON, Stages
 
 STEPS = ("resample", "encoder", "search", "geometry", "match", "rank", "in_context", "end_to_end")
 WARM_UP, RUNS = 50, 500  # the report's
@@ -143,7 +144,8 @@ def benchmark(
     emissions = stages.readings.log_probs
     calls = _steps(keyboard, gestures, words, stages) | _matching_calls(keyboard, gestures)
     nodes = [keyboard.trie.find(target) for target in targets]
-    hits = [node >= 0 and node in found for node, found in zip(nodes, stages.hypotheses.nodes, strict=True)]
+    found = [one.nodes[one.source == LEXICON] for one in stages.spellings]
+    hits = [node >= 0 and node in some for node, some in zip(nodes, found, strict=True)]
     recall = {"search": 100 * sum(hits) / count}
     for name, rival in _rivals(keyboard).items():
         calls[name] = lambda run, rival=rival: rival.decode(emissions[run % count])  # type: ignore[misc]
@@ -170,20 +172,19 @@ def benchmark(
 def _steps(keyboard: Keyboard, gestures: Sequence[Gesture], words: Sequence[str], stages: Stages) -> Calls:
     """The steps of decoding, each given what the one before gave."""
     paths, count = resample_batch(gestures), len(gestures)
-    emissions, found = stages.readings.log_probs, stages.hypotheses
-    hypotheses = [Hypotheses(*row) for row in zip(found.nodes, found.log_probs, strict=True)]
-    far = [None] * count if stages.distances is None else list(stages.distances)
+    readings, found = stages.readings, stages.spellings
+    listed = [keyboard.search(readings, row) for row in range(count)]
     texts = [" ".join(words[max(i - 2, 0) : i]) for i in range(count)]  # the words meant before
 
     def rank(i: int, context: str | None = None) -> None:
-        keyboard.choose(keyboard.score(hypotheses[i], far[i], stages.matches[i]), context=context)
+        keyboard.choose(keyboard.score(found[i], stages.matches[i]), context=context)
 
     return {
         "resample": lambda run: resample_batch([gestures[run % count]]),
         "encoder": lambda run: keyboard.encoder.run(paths[run % count, None], keyboard.layout.centres),
-        "search": lambda run: search(emissions[run % count], keyboard.trie, keyboard.pruning),
-        "geometry": lambda run: keyboard.measure(gestures[run % count], hypotheses[run % count]),
-        "match": lambda run: keyboard.match(gestures[run % count], hypotheses[run % count], far[run % count]),
+        "search": lambda run: search(readings.log_probs[run % count], keyboard.trie, keyboard.pruning),
+        "geometry": lambda run: keyboard.measure(gestures[run % count], listed[run % count]),
+        "match": lambda run: keyboard.match(gestures[run % count], found[run % count]),
         "rank": lambda run: rank(run % count),
         "in_context": lambda run: rank(run % count, texts[run % count]),
         "end_to_end": lambda run: keyboard.decode(gestures[run % count]),

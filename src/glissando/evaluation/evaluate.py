@@ -237,7 +237,7 @@ def _decode_rows(
     literals: list[str] = []
     for chunk in chunks:
         stages = board.stages([swipe.gesture for swipe in chunk], 1)
-        literals += board.literal(stages.readings.log_probs)
+        literals += board.greedy(stages.readings.log_probs)
         for finalists in stages.finalists:
             yield from ((row, candidates, literals[row]) for row, candidates in writing.rank(finalists))
 

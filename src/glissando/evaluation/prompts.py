@@ -11,8 +11,9 @@ from typing import Literal
 from glissando.context import plain
 from glissando.corpus.lines import read_objects
 from glissando.corpus.records import Swipe, text_field
-from glissando.keyboard import Finalists, Keyboard
+from glissando.keyboard import Keyboard
 from glissando.scoring import Candidate
+from glissando.stages import Finalists
 
 Mode = Literal["none", "prompt", "decoded"]
 MODES: tuple[Mode, ...] = ("none", "prompt", "decoded")

@@ -95,7 +95,7 @@ def read_trie(data: bytes, source: str = "trie.bin", language: str = "") -> tupl
     depths, parents = _ancestry(children, source)
     endings = arrays["ENDS"].astype(np.int32)
     trie = Trie(
-        letters, children, arrays["LABL"], depths, parents, endings, np.arange(counts.words, dtype=np.int32),
+        letters, arrays["LABL"], depths, parents, children, endings, np.arange(counts.words, dtype=np.int32),
         best_below(depths, parents, endings, arrays["FREQ"]),
     )  # fmt: skip
     return trie, Lexicon(source, language, words, arrays["FREQ"])

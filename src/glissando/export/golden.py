@@ -21,12 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from glissando.beam import Hypotheses
 from glissando.context import Context
 from glissando.gesture import Gesture, resample_batch
-from glissando.keyboard import Keyboard, Readings, Stages
+from glissando.keyboard import Keyboard
+from glissando.stages import Readings, Stages
 from glissando.synth import swipe
-from glissando.trie import Trie
 
 CANDIDATES = 8  # of each swipe
 COMMON = 20_000  # ordinary swipes are of one of this many most frequent words
@@ -93,7 +92,7 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
             "points": np.column_stack([golden.gesture.x, golden.gesture.y, golden.gesture.t]).tolist(),
             "path": [[float(str(value)) for value in axis] for axis in path],  # float32, to its last bit
             "emissions": _rounded(emissions, 5),
-            "greedy": keyboard.literal(letters[None])[0],
+            "greedy": keyboard.greedy(letters[None])[0],
             "candidates": _candidates(keyboard, stages, row, golden.context),
         }
         # What the beam reads, where several keys have one letter and it is not the emissions themselves.
@@ -103,7 +102,7 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
             record["corrected"] = _rounded(readings.corrected[row], 5)
         if keyboard.matcher is not None:
             found = _compared(stages, row)
-            record["matches"] = found and {_letters(keyboard.trie, node): round(one, 6) for node, one in found.items()}
+            record["matches"] = found and {letters: round(one, 6) for letters, one in found.items()}
         if golden.context is not None:
             record["context"] = golden.context
         yield json.dumps(record, ensure_ascii=False, separators=(",", ":"))
@@ -111,14 +110,17 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
 
 def _candidates(keyboard: Keyboard, stages: Stages, row: int, text: str | None) -> list[dict[str, Any]]:
     """The candidates of a swipe with the terms of their scores, those that were computed."""
-    places = {int(node): place for place, node in enumerate(stages.hypotheses.nodes[row])}
-    distances, matches = stages.distances, stages.matches[row]
+    spellings, matches = stages.spellings[row], stages.matches[row]
+    places = {letters: place for place, letters in enumerate(spellings.texts())}
+    distances = spellings.distances
     terms = []
     for one in stages.candidates[row]:
-        place = places[keyboard.trie.find(one.letters)]
+        place = places[one.letters]
         numbers = {"log_prob": one.log_prob}
         if distances is not None:
-            numbers |= {"location": float(distances[row, place, 0]), "shape": float(distances[row, place, 1])}
+            numbers |= {"location": float(distances[place, 0]), "shape": float(distances[place, 1])}
+        if one.literal:
+            numbers["fluency"] = float(spellings.fluency[place])
         if matches is not None:
             numbers["match"] = float(matches[place])
         if text is not None and keyboard.context is not None:
@@ -129,21 +131,16 @@ def _candidates(keyboard: Keyboard, stages: Stages, row: int, text: str | None) 
     return terms
 
 
-def _compared(stages: Stages, row: int) -> dict[int, float] | None:
-    """What the matcher found of a swipe's finalists, by node; None where it was not asked.
+def _compared(stages: Stages, row: int) -> dict[str, float] | None:
+    """What the matcher found of a swipe's spellings, by their letters; None where it was not asked.
 
-    The lowest is left out: all finalists that were not compared have it too.
+    The lowest is left out: all spellings that were not compared have it too.
     """
     matches = stages.matches[row]
     if matches is None:
         return None
-    pairs = zip(stages.hypotheses.nodes[row].tolist(), matches.tolist(), strict=True)
-    return {node: match for node, match in pairs if match > matches.min()}
-
-
-def _letters(trie: Trie, node: int) -> str:
-    """What is typed on the way to a node."""
-    return "".join(trie.letters[label] for label in trie.spell(np.array([node]), int(trie.depths[node]))[0])
+    pairs = zip(stages.spellings[row].texts(), matches.tolist(), strict=True)
+    return {letters: match for letters, match in pairs if match > matches.min()}
 
 
 def _choose(
@@ -250,12 +247,11 @@ def _is_clear(stages: Stages, rows: Sequence[int]) -> bool:
 
 def _is_asked_clearly(keyboard: Keyboard, stages: Stages, gestures: Sequence[Gesture], row: int) -> bool:
     """Whether a little more or less doubt, by ``DOUBT``, leaves it at asking the matcher or at not asking it."""
-    hypotheses = Hypotheses(stages.hypotheses.nodes[row], stages.hypotheses.log_probs[row])
-    distances = None if stages.distances is None else stages.distances[row]
     asked = []
     for shift in (-DOUBT, DOUBT):
         moved = keyboard.replace(scoring=keyboard.scoring.changed({"doubt": keyboard.scoring.doubt + shift}))
-        asked.append(moved.match(gestures[row], hypotheses, distances) is not None)
+        spellings = moved.find(gestures[row], stages.readings, row)
+        asked.append((len(spellings), moved.match(gestures[row], spellings) is not None))
     return asked[0] == asked[1]
 
 
@@ -271,7 +267,7 @@ def _words_by_kind(keyboard: Keyboard) -> dict[str, np.ndarray]:
     if keyboard.context is None:
         return words
     # After a text, words that some pair of words predicts.
-    predicted = words["swipe"][np.isin(keyboard.context_numbers(words["swipe"]), keyboard.context.pair_nexts)]
+    predicted = words["swipe"][np.isin(keyboard.word_numbers(words["swipe"]), keyboard.context.pair_nexts)]
     return words | dict.fromkeys(TEXTS, predicted if len(predicted) else words["swipe"])
 
 

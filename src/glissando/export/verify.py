@@ -13,7 +13,8 @@ from torch import nn
 from glissando.errors import WeightsError
 from glissando.export.runners import Forward, MatcherProgram, Program, TorchForward, bound_decoder, in_place_of
 from glissando.gesture import Gesture
-from glissando.keyboard import BATCH, Keyboard, Stages
+from glissando.keyboard import BATCH, Keyboard
+from glissando.literal import LITERALS
 from glissando.model.checkpoint import (
     DECODER_FORMAT,
     MATCHER_FORMAT,
@@ -23,6 +24,7 @@ from glissando.model.checkpoint import (
     read_format,
 )
 from glissando.runtime import CORRECTED, MATCHED, OUTPUTS, DecoderRuntime, EncoderRuntime, MatcherRuntime
+from glissando.stages import Stages
 from glissando.weights import Weights, load_weights
 
 # Log-probability below which a letter is out of the question: no beam takes it. Trained networks go down to -400, where
@@ -168,15 +170,18 @@ class Reference:
     def _outputs(self, stages: Stages) -> np.ndarray:
         """Emissions [B, T, L + 1], or a matcher's scores [B, W], NaN where it was not asked."""
         if self.kind == "matcher":
-            nothing = np.full(self.keyboard.width, np.nan)
-            return np.stack([nothing if scores is None else scores for scores in stages.matches])
+            rows = np.full((len(stages.matches), self.keyboard.width + LITERALS), np.nan)
+            for row, scores in zip(rows, stages.matches, strict=True):
+                if scores is not None:
+                    row[: len(scores)] = scores
+            return rows
         corrected = stages.readings.corrected
         return stages.readings.log_probs if corrected is None else corrected
 
     def _compared(self) -> np.ndarray:
         """Which outputs count: likely emissions; a matcher's scores above the lowest, which stands for many."""
         if self.kind == "matcher":
-            return self.outputs > self.outputs.min(axis=1, keepdims=True)
+            return self.outputs > np.fmin.reduce(self.outputs, axis=1, keepdims=True)
         return self.outputs > LIKELY
 
 

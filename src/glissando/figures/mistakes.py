@@ -190,7 +190,7 @@ def _mistakes(keyboard: Keyboard, swipes: Sequence[Swipe]) -> Iterator[Mistake]:
     """Decode some swipes; yield those read wrong."""
     gestures = [swipe.gesture for swipe in swipes]
     stages = keyboard.stages(gestures, keyboard.width)
-    log_probs, literal = stages.readings.log_probs, keyboard.literal(stages.readings.log_probs)
+    log_probs, literal = stages.readings.log_probs, keyboard.greedy(stages.readings.log_probs)
     letters = frozenset(keyboard.layout.letters)
     for row, swipe in enumerate(swipes):
         target = "".join(typed_letters(swipe.word, letters))

@@ -16,7 +16,7 @@ from torch import Tensor
 from glissando.corpus.packed import PackedCorpus
 from glissando.errors import TrainingError
 from glissando.layout import Layout
-from glissando.lexicon import Lexicon
+from glissando.lexicon import ADDED, Lexicon
 from glissando.train.batches import TrainingSet, padded_words
 from glissando.train.losses import needed_frames
 
@@ -57,12 +57,12 @@ class SpelledWords:
         for typed, frequency in _spelled(lexicon, layout, least):
             words[typed] = max(frequency, words.get(typed, 0))
         for typed in known:
-            words.setdefault(typed, lexicon.rare)
+            words.setdefault(typed, ADDED)
         if len(words) < 2:
             raise TrainingError(f"lexicon {lexicon.name} spells {len(words)} words on layout {layout.name}")
         candidates = len(words)
         for typed in queries:
-            words.setdefault(typed, lexicon.rare)
+            words.setdefault(typed, ADDED)
         letters, offsets = _joined(list(words))
         return cls(letters, offsets, np.array(list(words.values()), dtype=np.uint8), candidates)
 

@@ -17,7 +17,6 @@ from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_
 from glissando.gesture import resample_batch
 from glissando.keyboard import Keyboard
 from glissando.runtime import LONGEST
-from glissando.scoring import score_words
 from glissando.train.matcher.finalists import FORMAT, NO_KEY, VERSION, FinalistFile, pack_paths
 from glissando.trie import NO_LETTER
 
@@ -79,17 +78,15 @@ def gather_finalists(
 def _decode(board: Keyboard, swipes: Sequence[Swipe], count: int) -> dict[str, np.ndarray]:
     """The arrays of some swipes on one layout, all but sessions and layouts."""
     gestures = [swipe.gesture for swipe in swipes]
-    stages = board.stages(gestures, 0)
-    nodes = stages.hypotheses.nodes
-    trie, safe = board.trie, np.maximum(nodes, 0)
-    lengths = trie.depths[safe]
-    filled = (nodes >= 0) & (lengths <= LONGEST)  # [n, W]
-    frequencies = board.lexicon.frequencies[trie.words[trie.endings[safe]]]  # of a node's most frequent word
-    log_probs = stages.hypotheses.log_probs.astype(np.float64)
-    scores = score_words(log_probs, lengths, frequencies, board.scoring, stages.distances) / board.scoring.temperature
-    scores = np.where(filled, scores, -np.inf)
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :count]  # [n, C]
-    nodes, scores = np.take_along_axis(nodes, best, 1), np.take_along_axis(scores, best, 1)
+    found = board.replace(scoring=board.scoring.closed()).stages(gestures, 0).spellings
+    trie, shape = board.trie, (len(gestures), count)
+    nodes, scores, frequencies = np.full(shape, -1), np.full(shape, -np.inf), np.zeros(shape, np.uint8)
+    for row, spellings in enumerate(found):
+        ranked = np.where(spellings.lengths <= LONGEST, spellings.scores(board.scoring), -np.inf)
+        best = np.argsort(-ranked, kind="stable")[:count]
+        filled = slice(len(best))
+        nodes[row, filled], scores[row, filled] = spellings.nodes[best], ranked[best] / board.scoring.temperature
+        frequencies[row, filled] = spellings.frequencies[best]
     targets = typed_targets([swipe.word for swipe in swipes], board.layout, board.lexicon)
     meant = (scores > -np.inf) & (nodes == np.array([trie.find(typed) for typed in targets])[:, None])
     gone = scores == -np.inf
@@ -99,7 +96,7 @@ def _decode(board: Keyboard, swipes: Sequence[Swipe], count: int) -> dict[str, n
         "paths": pack_paths(resample_batch(gestures)),
         "keys": np.where(labels == NO_LETTER, NO_KEY, first.take(labels, mode="clip")),
         "scores": np.where(gone, -100, (scores - scores[:, :1]).clip(-100)).astype(np.float16),
-        "frequencies": np.where(gone, 0, np.take_along_axis(frequencies, best, 1)),
+        "frequencies": np.where(gone, 0, frequencies),
         "places": np.where(meant.any(axis=1), meant.argmax(axis=1), -1).astype(np.int16),
         "aspects": np.array([swipe.aspect or board.layout.aspect for swipe in swipes], dtype=np.float32),
     }
