@@ -108,10 +108,9 @@ def read_letters(log_probs: np.ndarray, fluency: Fluency, affixes: Affixes = NO_
     """
     emissions = np.ascontiguousarray(log_probs, dtype=np.float32)
     width = RESTRICTED_WIDTH if len(affixes.suffix) else WIDTH
-    labels, parents, depths, nodes, found, fluent = _read(
-        emissions, fluency.costs, fluency.order, width, affixes.prefix
-    )
-    tree = Tree(fluency.letters, labels, depths, parents)
+    grown, (nodes, found, fluent) = _read(emissions, fluency.costs, fluency.order, width, affixes.prefix)
+    tree = Tree(fluency.letters, *grown)
+    depths = tree.depths
     order = np.argsort(-(found + FLUENCY * fluent + LETTER * depths[nodes]), kind="stable")
     order = order[depths[nodes[order]] >= max(len(affixes.prefix), 1)]
     if len(affixes.suffix):
