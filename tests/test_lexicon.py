@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from glissando.errors import LexiconError
-from glissando.lexicon import ADDED, Lexicon, load_lexicon, type_character, typed_letters
+from glissando.lexicon import ADDED, Lexicon, _from_wordfreq, join_lexicons, load_lexicon, type_character, typed_letters
 
 LATIN = frozenset("abcdefghijklmnopqrstuvwxyz")
 AOSP = """dictionary=main:en,locale=en_US,description=English,date=1414726273,version=54
@@ -120,3 +120,67 @@ def test_characters_are_typed_alike_one_by_one_and_by_the_list():
     lexicon = Lexicon("test", "", ("Café", "don't", "straße", "œ", "東"), np.zeros(5, dtype=np.uint8))
     assert lexicon.spell(letters) == ["cae", "dot", "stasse", "oe", ""]
     assert lexicon.spell(letters) == ["".join(typed_letters(word, letters)) for word in lexicon.words]
+
+
+def some_words(language, **bytes_of):
+    return Lexicon(language, language, tuple(bytes_of), np.array([*bytes_of.values()], np.uint8))
+
+
+def test_joined_lexicons_have_every_word_once_with_its_byte_in_each_language():
+    english, german = some_words("en", die=120, house=150, rude=0), some_words("de", die=220, Haus=140)
+    for _ in range(2):  # the second comes from the cache
+        joined = join_lexicons([english, german])
+        assert joined.words == ("die", "house", "rude", "Haus")
+        assert joined.languages == ("en", "de")
+        assert joined.language == "en,de"
+        assert joined.name == "en + de"
+        assert joined.frequencies.tolist() == [220, 150, 1, 140]
+        assert joined.by_language.tolist() == [[120, 150, 1, 0], [220, 0, 0, 140]]
+    more = joined.with_words(["glissando", "die"], 7)
+    assert more.by_language[:, -1].tolist() == [7, 7]
+    assert len(more) == 5
+    again = join_lexicons([joined, some_words("es", die=10, casa=90), some_words("de", Maus=30, die=230)])
+    assert again.languages == ("en", "de", "es")
+    assert again.by_language.tolist() == [[120, 150, 1, 0, 0, 0], [230, 0, 0, 140, 0, 30], [10, 0, 0, 0, 90, 0]]
+
+
+def test_what_cannot_be_joined():
+    english = some_words("en", die=120)
+    assert join_lexicons([english]) is english
+    assert english.languages == ("en",)
+    both = join_lexicons([english, some_words("en", house=3)])
+    assert (both.languages, both.by_language, both.words) == (("en",), None, ("die", "house"))
+    with pytest.raises(LexiconError, match="no lexicons to join"):
+        join_lexicons([])
+    with pytest.raises(LexiconError, match=r"bytes of shape \(1, 1\) for 2 languages"):
+        Lexicon("x", "", ("a",), np.ones(1, np.uint8), ("en", "de"), np.ones((1, 1), np.uint8))
+
+
+def cleaned(language, frequencies):
+    return set(_from_wordfreq(frequencies, language, 1e-7).words)
+
+
+def test_words_of_another_script_are_dropped():
+    assert cleaned("en", {"the": 0.05, "α": 1e-6, "mне": 1e-6, "don’t": 1e-3}) == {"the", "don’t"}
+    assert cleaned("ru", {"мне": 0.05, "mне": 1e-6, "the": 1e-3}) == {"мне"}
+    japanese = {"ひらがな": 0.05, "カタカナ": 0.01, "人々": 0.02}
+    assert cleaned("ja", {**japanese, "the": 0.02}) == {*japanese}
+
+
+def test_a_word_with_a_foreign_accent_stays_if_people_write_it_so():
+    common = {"the": 0.05, "se": 2e-5, "in": 0.02, "cafe": 1e-5, "home": 1e-3}
+    foreign = {"sé": 1e-7, "în": 1e-7, "café": 5e-6, "göttingen": 2e-7, "əə": 2e-7}
+    assert cleaned("en", common | foreign) == {*common, "café", "göttingen"}
+    assert cleaned("ro", {"în": 0.02, "in": 0.02, "ȋn": 2e-7}) == {"în", "in"}
+    assert "ґрати" in cleaned("uk", {"грати": 0.05, "ґрати": 2e-7})
+
+
+def test_letters_that_were_taken_apart_are_joined():
+    assert cleaned("el", {"και": 0.05, "μαι\u0308\u0301ου": 1e-5}) == {"και", "μα\u0390ου"}
+
+
+def test_wordfreq_without_foreign_letters():
+    english = set(load_lexicon("en").words)
+    assert english >= {"café", "naïve", "fiancé"}
+    assert not english & {"în", "sé", "α", "à"}
+    assert not {"mне", "the"} & set(load_lexicon("ru").words)

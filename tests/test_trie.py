@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glissando.beam import Pruning, search
 from glissando.errors import LexiconError
 from glissando.lexicon import Lexicon
 from glissando.trie import ARRAYS, NO_LETTER, build_trie
@@ -95,3 +96,52 @@ def test_nodes_are_spelled():
     nodes = np.array([[trie.find("ba"), -1], [0, trie.find("b")]])
     spelled = trie.spell(nodes, 3)
     assert spelled.tolist() == [[[1, 0, NO_LETTER], [NO_LETTER] * 3], [[NO_LETTER] * 3, [1, NO_LETTER, NO_LETTER]]]
+
+
+LETTERS = st.text("abc", max_size=3)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(st.text("abcé'", min_size=1, max_size=6), st.integers(0, 255), min_size=1, max_size=30),
+    LETTERS,
+    LETTERS,
+)
+def test_a_restricted_trie_is_that_of_the_words_that_begin_and_end_so(bytes_of, prefix, suffix):
+    lexicon = Lexicon("test", "", ("a", *bytes_of), np.array([9, *bytes_of.values()], np.uint8))
+    trie = build_trie(lexicon, ("a", "b", "c", "e"))
+    part = trie.restricted(trie.labels_of(prefix), trie.labels_of(suffix), lexicon.frequencies)
+    typed = lexicon.spell(frozenset(trie.letters))
+    kept = [at for at, one in enumerate(typed) if one and one.startswith(prefix) and one.endswith(suffix)]
+    assert sorted(part.words.tolist()) == kept
+    for at in kept:
+        assert lexicon.words[at] in words_at(part, lexicon, typed[at])
+    prefixes = {typed[at][:end] for at in kept for end in range(1, len(typed[at]) + 1)}
+    assert len(part) == 1 + len(prefixes)
+    for one in prefixes:
+        below = [lexicon.frequencies[at] for at in kept if typed[at].startswith(one)]
+        assert part.best[part.find(one)] == max(below)
+        assert part.depths[part.find(one)] == len(one)
+    order = [part.endings.tolist(), part.children.tolist()]
+    assert all(array == sorted(array) for array in order)
+
+
+def test_a_trie_that_no_word_is_left_of_can_be_searched():
+    lexicon = Lexicon.from_counts({"ab": 3, "ba": 2})
+    trie = build_trie(lexicon, ("a", "b"))
+    none = trie.restricted((1, 1), (), lexicon.frequencies)
+    assert len(none) == 1
+    emissions = np.log(np.full((8, 3), 1 / 3, dtype=np.float32))
+    assert (search(emissions, none, Pruning(0.2, 1.0)).nodes == -1).all()
+    some = search(emissions, trie.restricted((1,), (), lexicon.frequencies), Pruning(0.2, 1.0))
+    assert (some.nodes >= 0).sum() == 1
+
+
+def test_labels_of_what_is_tapped():
+    trie = build_trie(Lexicon.from_counts({"abc": 3}), ("a", "b", "c"))
+    assert trie.labels_of("") == ()
+    assert trie.labels_of("B'Á-c") == (1, 0, 2)
+    with pytest.raises(LexiconError, match="'ж' of 'aж' is not on the layout, whose letters are abc"):
+        trie.labels_of("aж")
+    with pytest.raises(LexiconError, match="'3'"):
+        trie.labels_of("3")

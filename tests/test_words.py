@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from glissando import words as module
 from glissando.words import PackedWords
 
 SOME = ("the", "don't", "café", "привет", "हिन्दी", "")
@@ -30,3 +31,23 @@ def test_they_are_a_sequence_like_any_other():
     with pytest.raises(IndexError, match="word 6 of 6"):
         words[6]
     assert repr(words) == "PackedWords('the', \"don't\", 'café', ...; 6 in all)"
+
+
+@given(st.lists(st.text("abcé", max_size=4)), st.lists(st.text("abcé", max_size=4)))
+def test_words_are_found(words, asked):
+    found = PackedWords.of(words).find(asked)
+    assert found.shape == (len(asked),)
+    for word, place in zip(asked, found.tolist(), strict=True):
+        assert (words[place] == word) if place >= 0 else (word not in words)
+
+
+def test_words_of_the_same_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(module, "FACTORS", np.zeros(256, np.uint64))  # every hash is 0
+    words = PackedWords.of(SOME)
+    assert words.find([*SOME, "nowhere"]).tolist() == [*range(len(SOME)), -1]
+
+
+def test_many_words_are_found(monkeypatch):
+    monkeypatch.setattr(module, "HASH_BLOCK", 7)
+    words = [f"w{number}" * (1 + number % 90) for number in range(500)]  # some longer than there are factors
+    assert PackedWords.of(words).find(words[::-1]).tolist() == list(range(499, -1, -1))

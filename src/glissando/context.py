@@ -20,12 +20,12 @@ import re
 import struct
 import unicodedata
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
@@ -52,6 +52,39 @@ ARRAYS = {  # in the order of the file
     "text": "u1", "offsets": "<i4", "backoffs": "i1", "starts": "<i4", "nexts": "<u2", "ratios": "i1",
     "pairs": "<i4", "pair_backoffs": "i1", "pair_starts": "<i4", "pair_nexts": "<u2", "pair_ratios": "i1",
 }  # fmt: skip
+
+
+class Prospect(Protocol):
+    """What may follow in one place of a text, as ``Outlook`` says it for one language."""
+
+    @property
+    def unseen(self) -> float:
+        """ln of what a word's probability is multiplied by if it was never seen here."""
+
+    def gains(self, words: np.ndarray) -> np.ndarray:
+        """What words gain over one that was never seen here, in nats. Shape: [n] int32 numbers -> [n] float64."""
+
+
+class Predictor(Protocol):
+    """Says which words follow which: a ``Context``, or the contexts of several languages.
+
+    Words have numbers, -1 where a word is not known. A state stands for what counts of the text before.
+    """
+
+    def number(self, words: Iterable[str]) -> np.ndarray:
+        """The numbers of words as a lexicon writes them. Shape: n -> [n] int32, -1 where unknown."""
+
+    def state(self, text: str) -> Any:
+        """The state after a text."""
+
+    def advance(self, state: Any, word: int) -> Hashable:
+        """The state after one more word, given by its number."""
+
+    def follow(self, state: Any) -> Prospect:
+        """What may follow a state."""
+
+    def after(self, text: str) -> Prospect:
+        """What may follow a text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +149,10 @@ class Context:
     def state(self, text: str) -> tuple[int, ...]:
         """The numbers of a text's last two words, with 0 before them where a sentence begins there."""
         return tuple(self.numbers.get(word, -1) for word in last_words(text, self.language))
+
+    def advance(self, state: tuple[int, ...], word: int) -> tuple[int, ...]:
+        """The state after one more word."""
+        return advance(state, word)
 
     def follow(self, state: tuple[int, ...]) -> Outlook:
         """What may follow a state."""
@@ -254,9 +291,14 @@ def split_words(sentence: str, language: str = "") -> list[str]:
     >>> split_words("L'heure", "fr")
     ['l', 'heure']
     """
-    words = [plain(word) for word in _words().findall(sentence)]
+    words = [plain(word) for word in written_words(sentence)]
     elided = ELISIONS.get(language)
     return words if elided is None else [part for word in words for part in _without_elision(word, elided)]
+
+
+def written_words(text: str) -> list[str]:
+    """The words of a text as they are written there."""
+    return _words().findall(text)
 
 
 def plain(word: str) -> str:

@@ -13,6 +13,7 @@ import os
 import re
 import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,6 +39,14 @@ WORDFREQ_CUT = 1e-7
 # docs/lexicons.md says what other bytes cost.
 ADDED = 60
 
+# Which letters a language writes, and when a word with another one stays; docs/lexicons.md has the rule.
+OWN_SCRIPT = 0.05  # share of all letters that a script needs
+OWN_LETTER = 3e-5  # share of all letters that a letter beyond a to z needs, in a script with capitals
+AS_OFTEN = 0.05  # of the spelling without foreign accents: a word written so less often is dropped
+CASED = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN")  # scripts of few letters
+RARE_LETTERS = {"uk": "ґ", "vi": "ỵ"}  # a language's own although they are as rare as foreign ones
+JOINTS = "'’-"  # in words of every language
+
 MAX_WORD = 48  # characters; nobody swipes a longer word
 
 # Letters that a layout may lack and that Unicode does not decompose: the hard sign is typed on the soft sign's key
@@ -56,15 +65,20 @@ class Lexicon:
 
     Attributes:
         name: where it comes from, for messages.
-        language: a code such as "en", or "".
+        language: a code such as "en", or ""; of several languages "de,en".
         words: the surface forms, as the user reads them; kept as PackedWords.
-        frequencies: [W] uint8, proportional to the logarithm of the word's frequency.
+        frequencies: [W] uint8, proportional to the logarithm of the word's frequency; of several languages the highest.
+        languages: the G languages, one by default.
+        by_language: [G, W] uint8 the byte of each word in each language, 0 where it lacks the word; None where there is
+            one language.
     """
 
     name: str
     language: str
     words: Sequence[str]
     frequencies: np.ndarray
+    languages: tuple[str, ...] = ()
+    by_language: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", PackedWords.of(self.words))
@@ -72,6 +86,11 @@ class Lexicon:
             raise LexiconError(f"lexicon {self.name} has no words")
         if len(self.words) != len(self.frequencies):
             raise LexiconError(f"lexicon {self.name}: {len(self.words)} words but {len(self.frequencies)} frequencies")
+        if not self.languages:
+            object.__setattr__(self, "languages", (self.language,))
+        shape = (1, len(self)) if self.by_language is None else self.by_language.shape
+        if shape != (len(self.languages), len(self)):
+            raise LexiconError(f"lexicon {self.name}: bytes of shape {shape} for {len(self.languages)} languages")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -91,8 +110,13 @@ class Lexicon:
         added = tuple(word for word in dict.fromkeys(words) if word not in known)
         if not 0 <= frequency <= 255:
             raise LexiconError(f"a frequency is a byte from 0 to 255, got {frequency}")
-        frequencies = np.concatenate([self.frequencies, np.full(len(added), frequency, dtype=np.uint8)])
-        return replace(self, words=(*self.words, *added), frequencies=frequencies) if added else self
+        if not added:
+            return self
+        frequencies = np.append(self.frequencies, np.full(len(added), frequency, dtype=np.uint8))
+        rows = self.by_language
+        if rows is not None:  # an added word may be of any of the languages
+            rows = np.hstack([rows, np.full((len(rows), len(added)), max(frequency, 1), dtype=np.uint8)])
+        return replace(self, words=(*self.words, *added), frequencies=frequencies, by_language=rows)
 
     def spell(self, letters: frozenset[str]) -> list[str]:
         """For every word, the letters typed for it on a layout with these letters. Shape: W strings."""
@@ -128,7 +152,7 @@ class Lexicon:
 
     @classmethod
     def from_language(cls, language: str, *, cut: float = WORDFREQ_CUT) -> Lexicon:
-        """wordfreq's list for a language, without the words rarer than ``cut``."""
+        """wordfreq's list for a language, without words rarer than ``cut`` and words of other languages' letters."""
         from importlib import metadata
 
         def read() -> Lexicon:
@@ -151,6 +175,33 @@ def load_lexicon(source: str | Path | Mapping[str, float] | Lexicon) -> Lexicon:
     if isinstance(source, Path) or os.sep in source or "." in source:
         return Lexicon.from_file(source)
     return Lexicon.from_language(source)
+
+
+def join_lexicons(lexicons: Sequence[Lexicon]) -> Lexicon:
+    """One lexicon of the words of several, each once; lists of the same language count as one language."""
+    if not lexicons:
+        raise LexiconError("there are no lexicons to join")
+    if len(lexicons) == 1:
+        return lexicons[0]
+    key = "\n".join(f"{one.digest} {','.join(one.languages)}" for one in lexicons)
+    name = " + ".join(one.name for one in lexicons)
+    return replace(_cached(f"join {key}".encode(), lambda: _join(lexicons)), name=name)
+
+
+def _join(lexicons: Sequence[Lexicon]) -> Lexicon:
+    """Join lexicons: 0.3 s for 380,000 words."""
+    languages = tuple(dict.fromkeys(language for one in lexicons for language in one.languages))
+    places: dict[str, int] = {}
+    found = [[places.setdefault(word, len(places)) for word in one.words] for one in lexicons]
+    rows = np.zeros((len(languages), len(places)), dtype=np.uint8)
+    for one, at in zip(lexicons, found, strict=True):
+        own = one.frequencies[None].clip(1) if one.by_language is None else one.by_language
+        for language, frequencies in zip(one.languages, own, strict=True):
+            row = rows[languages.index(language)]
+            row[at] = np.maximum(row[at], frequencies)
+    if len(languages) == 1:
+        return Lexicon("", languages[0], tuple(places), rows[0])
+    return Lexicon("", ",".join(languages), tuple(places), rows.max(axis=0), languages, rows)
 
 
 def type_character(char: str, letters: frozenset[str]) -> tuple[str, ...]:
@@ -195,7 +246,7 @@ def _is_word(word: str) -> bool:
 
 def _in_word(char: str) -> bool:
     """Whether a character may occur in a word of wordfreq's: no digit, no symbol."""
-    return char.isalpha() or char in "'’-" or bool(unicodedata.combining(char))
+    return char.isalpha() or char in JOINTS or bool(unicodedata.combining(char))
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -246,25 +297,70 @@ def _parse_lines(text: str, source: str) -> Lexicon:
 
 
 def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) -> Lexicon:
-    """wordfreq's words above the cut, without digits and symbols; frequencies as AOSP bytes."""
-    kept = {
-        word: frequency
-        for word, frequency in frequencies.items()
-        if frequency >= cut and _is_word(word) and all(_in_word(char) for char in word)
-    }
+    """wordfreq's words above the cut, without digits, symbols and foreign letters; frequencies as AOSP bytes."""
+    kept: dict[str, float] = {}
+    for word, frequency in frequencies.items():
+        if frequency >= cut and _is_word(word) and all(_in_word(char) for char in word):
+            whole = unicodedata.normalize("NFC", word)  # wordfreq takes some Greek letters apart
+            kept[whole] = kept.get(whole, 0.0) + frequency
+    own = own_letters(kept) | frozenset(RARE_LETTERS.get(language, ""))
+    typing, joints = Typing(own), frozenset(JOINTS)
+    foreign = [word for word in kept if not own.issuperset(word) and not _stays(word, kept, typing, joints)]
+    for word in foreign:
+        del kept[word]
     logs = np.log10(np.array(list(kept.values()), dtype=np.float64))
     bytes_ = np.clip(np.rint(255 * (logs - LOG_MIN) / LOG_RANGE), 0, 255).astype(np.uint8)
     return Lexicon(f"wordfreq {language}", language, tuple(kept), bytes_)
 
 
+def own_letters(frequencies: Mapping[str, float]) -> frozenset[str]:
+    """The characters that a language writes, by their shares among the characters of its words.
+
+    They are those of its scripts. Latin is one of a language's scripts only if most of its letters are Latin. In a
+    script with capitals a letter beyond a to z needs a share, too.
+    """
+    codes = np.frombuffer("".join(frequencies).encode("utf-32-le"), dtype=np.uint32)
+    weights = np.repeat(np.array(list(frequencies.values())), [len(word) for word in frequencies])
+    found, places = np.unique(codes, return_inverse=True)
+    shares = dict(zip(map(chr, found.tolist()), np.bincount(places, weights) / weights.sum(), strict=True))
+    scripts: Counter[str] = Counter()
+    for char, share in shares.items():
+        scripts[_script(char)] += share
+    most = max(scripts, key=scripts.__getitem__, default="")
+    own = {script for script, share in scripts.items() if script == most or (share >= OWN_SCRIPT and script != "LATIN")}
+    return frozenset(
+        char
+        for char, share in shares.items()
+        if _script(char) in own and (char.isascii() or _script(char) not in CASED or share >= OWN_LETTER)
+    )
+
+
+def _script(char: str) -> str:
+    """The script of a letter or mark, as Unicode's name of it begins: "LATIN", "HIRAGANA"."""
+    script = re.split("[ -]", unicodedata.name(char, ""), maxsplit=1)[0]
+    return "CJK" if script == "IDEOGRAPHIC" else script  # the mark 々
+
+
+def _stays(word: str, frequencies: Mapping[str, float], typing: Typing, joints: frozenset[str]) -> bool:
+    """Whether a word with letters that its language does not write is one of its words all the same, as café is.
+
+    Each of the letters must have one to type it on, and the word must be written so, not only without the accents.
+    """
+    typed = [char if char in joints else typing[ord(char)] for char in word]
+    plain = "".join(typed)
+    return all(typed) and (plain == word or frequencies[word] >= AS_OFTEN * frequencies.get(plain, 0.0))
+
+
 def _cached(key: bytes, make: Callable[[], Lexicon]) -> Lexicon:
     """The lexicon cached under the hash of ``key``, or else what ``make`` returns, which is then cached."""
-    file = cache_directory() / f"lexicon-3-{hashlib.sha256(key).hexdigest()[:32]}.npz"
+    file = cache_directory() / f"lexicon-4-{hashlib.sha256(key).hexdigest()[:32]}.npz"
     arrays = load_arrays(file)
     if arrays is not None:
         name, language = arrays["names"].tobytes().decode().split("\n")
         words = PackedWords(arrays["words"].tobytes(), arrays["offsets"])
-        return Lexicon(name, language, words, arrays["frequencies"])
+        rows = arrays.get("by_language")
+        languages = () if rows is None else tuple(language.split(","))
+        return Lexicon(name, language, words, arrays["frequencies"], languages, rows)
     lexicon = make()
     packed = PackedWords.of(lexicon.words)
     arrays = {
@@ -273,5 +369,7 @@ def _cached(key: bytes, make: Callable[[], Lexicon]) -> Lexicon:
         "frequencies": lexicon.frequencies,
         "names": np.frombuffer(f"{lexicon.name}\n{lexicon.language}".encode(), dtype=np.uint8),
     }
+    if lexicon.by_language is not None:
+        arrays["by_language"] = lexicon.by_language
     save_arrays(file, arrays)
     return lexicon

@@ -7,12 +7,12 @@ kept. At the end the kept sequences share the probability, and a word's probabil
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from glissando.context import Context, advance
+from glissando.context import Predictor
 from glissando.scoring import Candidates, softmax
 
 WORDS = 20  # finalists of a swipe that may stand in a sequence, the best without context
@@ -57,11 +57,11 @@ class _Sequence:
 
     log: float
     places: tuple[int, ...]
-    state: tuple[int, ...]
+    state: Hashable
 
 
 def best_sequence(
-    slots: Sequence[Slot], context: Context | None, text: str
+    slots: Sequence[Slot], context: Predictor | None, text: str
 ) -> tuple[tuple[int, ...], list[np.ndarray], float]:
     """The likeliest sequence of one finalist a slot.
 
@@ -91,10 +91,10 @@ def best_sequence(
     return kept[0].places, shares, float(mass[0])
 
 
-def _extend(kept: Sequence[_Sequence], slot: Slot, context: Context) -> list[_Sequence]:
+def _extend(kept: Sequence[_Sequence], slot: Slot, context: Predictor) -> list[_Sequence]:
     """The likeliest sequences with one word more, best first."""
     if not len(slot.logs):
-        return [_Sequence(one.log, (*one.places, -1), advance(one.state, -1)) for one in kept]
+        return [_Sequence(one.log, (*one.places, -1), context.advance(one.state, -1)) for one in kept]
     places = np.argsort(-slot.logs, kind="stable")[:WORDS]
     numbers, logs = slot.numbers[places], slot.logs[places]
     gained = {}
@@ -107,6 +107,6 @@ def _extend(kept: Sequence[_Sequence], slot: Slot, context: Context) -> list[_Se
     best = best[totals[best] >= totals[best[0]] - MARGIN]
     pairs = [(kept[index // len(places)], index % len(places), float(totals[index])) for index in best.tolist()]
     return [
-        _Sequence(total, (*one.places, int(places[at])), advance(one.state, int(numbers[at])))
+        _Sequence(total, (*one.places, int(places[at])), context.advance(one.state, int(numbers[at])))
         for one, at, total in pairs
     ]

@@ -18,7 +18,7 @@ from numba import njit
 
 from glissando.errors import LexiconError
 from glissando.files import cache_directory, load_arrays, save_arrays
-from glissando.lexicon import Lexicon
+from glissando.lexicon import Lexicon, type_character
 
 MAX_DEPTH = 255  # depths are stored as bytes
 NO_LETTER = 255  # in an array of labels: there is none
@@ -161,6 +161,47 @@ class Trie(Tree):
             node = match[0]
         return node
 
+    def labels_of(self, typed: str) -> tuple[int, ...]:
+        """The labels of what a person tapped, typed as words are: "É" on the key of e, an apostrophe on none.
+
+        A letter or digit that has no key is an error.
+        """
+        letters = frozenset(self.letters)
+        labels: list[int] = []
+        for character in typed:
+            found = type_character(character, letters)
+            if not found and character.isalnum():
+                known = "".join(self.letters)
+                raise LexiconError(f"{character!r} of {typed[:40]!r} is not on the layout, whose letters are {known}")
+            labels += map(self.letters.index, found)
+        return tuple(labels)
+
+    def restricted(self, prefix: Sequence[int], suffix: Sequence[int], frequencies: np.ndarray) -> Trie:
+        """A trie of the words whose letters begin with ``prefix`` and end with ``suffix``, in the same lexicon.
+
+        The two may overlap, as in ``str.startswith`` and ``str.endswith``. Where no word is left, the root is alone.
+        With 330,000 nodes a beginning of two letters takes 1 ms, an end alone 4 to 10 ms.
+
+        Args:
+            prefix, suffix: labels, as from ``labels_of``; either may be empty.
+            frequencies: [W] uint8 bytes of the lexicon's words, for what the search looks ahead to.
+        """
+        if not prefix and not suffix:
+            return self
+        ends = _nodes_with_words(self, _levels_below(self, prefix))
+        at = ends
+        for label in reversed(suffix):
+            fits = (self.labels[at] == label) & (at > 0)
+            ends, at = ends[fits], self.parents[at[fits]]
+        keep = np.zeros(len(self), dtype=bool)
+        keep[0] = True
+        above = ends
+        while len(above):  # a letter of every word at once
+            above = above[~keep[above]]
+            keep[above] = True
+            above = self.parents[above]
+        return _compressed(self, keep, ends, frequencies)
+
 
 def build_trie(lexicon: Lexicon, letters: tuple[str, ...]) -> Trie:
     """Build the trie of a lexicon typed on these letters, or read it from the cache.
@@ -196,6 +237,48 @@ def best_below(depths: np.ndarray, parents: np.ndarray, endings: np.ndarray, fre
     for low, high in reversed(list(pairwise(levels.tolist()))):
         np.maximum.at(best, parents[low:high], best[low:high])
     return best
+
+
+def _levels_below(trie: Trie, prefix: Sequence[int]) -> list[tuple[int, int]]:
+    """The nodes at and below a prefix: at every depth they are neighbours. First and last + 1 of each depth."""
+    node = 0
+    for label in prefix:
+        low, high = int(trie.children[node]), int(trie.children[node + 1])
+        match = np.flatnonzero(trie.labels[low:high] == label)
+        if not len(match):
+            return []
+        node = low + int(match[0])
+    levels = [(node, node + 1)]
+    while (below := (int(trie.children[levels[-1][0]]), int(trie.children[levels[-1][1]])))[0] < below[1]:
+        levels.append(below)
+    return levels
+
+
+def _nodes_with_words(trie: Trie, levels: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The nodes of some levels at which words end, ascending. Shape: [E] int64."""
+    found = [low + np.flatnonzero(np.diff(trie.endings[low : high + 1])) for low, high in levels]
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+def _compressed(trie: Trie, keep: np.ndarray, ends: np.ndarray, frequencies: np.ndarray) -> Trie:
+    """A trie of some of the nodes only, which keep their order, so that children stay neighbours.
+
+    Args:
+        trie: M nodes.
+        keep: [M] whether a node stays: the root, ``ends`` and all nodes above them.
+        ends: [E] nodes whose words stay, ascending.
+        frequencies: [W] bytes of the lexicon's words.
+    """
+    kept = np.flatnonzero(keep)  # [N]
+    number = np.zeros(len(trie) + 1, dtype=np.int32)  # of each node among those that stay, or of the next that does
+    np.cumsum(keep, out=number[1:])
+    children = number[trie.children[np.append(kept, len(trie))]]
+    counts = np.zeros(len(kept), dtype=np.int32)
+    counts[number[ends]] = trie.endings[ends + 1] - trie.endings[ends]
+    endings = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    words, depths, parents = trie.words_at(ends)[1], trie.depths[kept], number[trie.parents[kept]]
+    best = best_below(depths, parents, endings, frequencies[words])
+    return Trie(trie.letters, children, trie.labels[kept], depths, parents, endings, words, best)
 
 
 def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.ndarray]:
