@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from glissando.errors import LexiconError
 from glissando.lexicon import Lexicon
-from glissando.trie import ARRAYS, NO_LETTER, build_trie
+from glissando.trie import ARRAYS, NO_LETTER, build_trie, grow_trie
 
 
 def words_at(trie, lexicon, typed):
@@ -95,3 +95,15 @@ def test_nodes_are_spelled():
     nodes = np.array([[trie.find("ba"), -1], [0, trie.find("b")]])
     spelled = trie.spell(nodes, 3)
     assert spelled.tolist() == [[[1, 0, NO_LETTER], [NO_LETTER] * 3], [[NO_LETTER] * 3, [1, NO_LETTER, NO_LETTER]]]
+
+
+def test_a_trie_grows_from_labels_alone():
+    labels = np.array([0, 1, 0, 0, 1], dtype=np.uint8)  # ab, nothing, a, ab
+    trie = grow_trie(("a", "b"), labels, np.array([2, 0, 1, 2]), np.array([5, 9, 7, 6], dtype=np.uint8))
+    assert trie.words.tolist() == [2, 3, 0]  # by node, then by byte
+    assert trie.best.tolist() == [7, 7, 6]
+    empty = grow_trie(("a", "b"), labels[:0], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8))
+    assert len(empty) == 1
+    assert empty.words_at(np.array([0, -1]))[1].tolist() == []
+    with pytest.raises(LexiconError, match="distinct"):
+        grow_trie(("a", "a"), labels[:0], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8))
