@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glissando.errors import FileError
-from glissando.files import cache_directory, load_arrays, replacing_directory, save_arrays, write_whole
+from glissando.errors import FileError, ScoringError
+from glissando.files import cache_directory, load_arrays, read_object, replacing_directory, save_arrays, write_whole
 
 ARRAYS = {"a": np.arange(5, dtype=np.uint8), "b": np.array([[0.5, 1.5]])}
 
@@ -91,3 +91,19 @@ def test_a_directory_is_replaced_whole_or_stays_as_it_was(tmp_path):
         (temporary / "file" / "below a file").write_text("broken")
     assert (tmp_path / "d" / "file").read_text() == "new"
     assert list(tmp_path.iterdir()) == [tmp_path / "d"]
+
+
+def test_an_object_is_read_and_anything_else_refused_by_name(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text('{"a": "é"}', encoding="utf-8")
+    assert read_object(path, "thing", ScoringError, 20) == {"a": "é"}
+    with pytest.raises(ScoringError, match=r"thing .*x.json is longer than 3 bytes"):
+        read_object(path, "thing", ScoringError, 3)
+    with pytest.raises(ScoringError, match=r"cannot read thing .*none.json: No such file"):
+        read_object(tmp_path / "none.json", "thing", ScoringError, 20)
+    with pytest.raises(ScoringError, match=r"cannot read thing"):
+        read_object(tmp_path, "thing", ScoringError, 20)
+    for bad, reason in ((b"[" * 9999, "is not JSON"), (b"\xff", "is not JSON"), (b"[1]", "must be a JSON object")):
+        path.write_bytes(bad)
+        with pytest.raises(ScoringError, match=rf"thing .*x.json {reason}"):
+            read_object(path, "thing", ScoringError, 10_000)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from glissando.beam import Pruning, search
 from glissando.errors import LexiconError
 from glissando.lexicon import Lexicon
-from glissando.trie import ARRAYS, NO_LETTER, build_trie
+from glissando.trie import ARRAYS, NO_LETTER, build_trie, grow_trie
 
 
 def words_at(trie, lexicon, typed):
@@ -132,9 +132,9 @@ def test_a_trie_that_no_word_is_left_of_can_be_searched():
     none = trie.restricted((1, 1), (), lexicon.frequencies)
     assert len(none) == 1
     emissions = np.log(np.full((8, 3), 1 / 3, dtype=np.float32))
-    assert (search(emissions, none, Pruning(0.2, 1.0)).nodes == -1).all()
+    assert len(search(emissions, none, Pruning(0.2, 1.0)).nodes) == 0
     some = search(emissions, trie.restricted((1,), (), lexicon.frequencies), Pruning(0.2, 1.0))
-    assert (some.nodes >= 0).sum() == 1
+    assert len(some.nodes) == 1
 
 
 def test_labels_of_what_is_tapped():
@@ -145,3 +145,15 @@ def test_labels_of_what_is_tapped():
         trie.labels_of("aж")
     with pytest.raises(LexiconError, match="'3'"):
         trie.labels_of("3")
+
+
+def test_a_trie_grows_from_labels_alone():
+    labels = np.array([0, 1, 0, 0, 1], dtype=np.uint8)  # ab, nothing, a, ab
+    trie = grow_trie(("a", "b"), labels, np.array([2, 0, 1, 2]), np.array([5, 9, 7, 6], dtype=np.uint8))
+    assert trie.words.tolist() == [2, 3, 0]  # by node, then by byte
+    assert trie.best.tolist() == [7, 7, 6]
+    empty = grow_trie(("a", "b"), labels[:0], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8))
+    assert len(empty) == 1
+    assert empty.words_at(np.array([0, -1]))[1].tolist() == []
+    with pytest.raises(LexiconError, match="distinct"):
+        grow_trie(("a", "a"), labels[:0], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8))

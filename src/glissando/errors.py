@@ -21,6 +21,14 @@ class LexiconError(GlissandoError):
     """A word list is unknown, unreadable or has no word the layout can type."""
 
 
+class VocabularyError(GlissandoError):
+    """A person's own words cannot be read, or a string to learn is not a word."""
+
+
+class HabitsError(GlissandoError):
+    """What was learned of a person's swipes cannot be read, or a swipe to learn from is unusable."""
+
+
 class WeightsError(GlissandoError):
     """A model file is missing, damaged or does not fit."""
 

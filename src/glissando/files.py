@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and arrays kept between runs.
+"""Files written whole or not at all, JSON read with care, and arrays kept between runs.
 
 A file is written beside its place and then moved there, so no reader meets half of it and a full disk or a killed
 process leaves the old file as it was.
@@ -6,6 +6,7 @@ process leaves the old file as it was.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -14,10 +15,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from glissando.errors import FileError
+from glissando.errors import FileError, GlissandoError
 
 
 @contextmanager
@@ -64,6 +66,31 @@ def _staging(path: Path) -> Iterator[Path]:
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_object(path: str | os.PathLike[str], kind: str, error: type[GlissandoError], most: int) -> dict[str, Any]:
+    """The JSON object in a file of a person's; an ``error`` names the file where it holds anything else.
+
+    Args:
+        path: the file.
+        kind: what it should be, for messages: "vocabulary".
+        error: the class of the error.
+        most: bytes at the most; a longer file is not read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as reason:
+        raise error(f"cannot read {kind} {path}: {reason.strerror or reason}") from None
+    if len(data) > most:
+        raise error(f"{kind} {path} is longer than {most:,} bytes")
+    try:
+        found = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as reason:
+        raise error(f"{kind} {path} is not JSON: {reason}") from None
+    if not isinstance(found, dict):
+        raise error(f"{kind} {path} must be a JSON object")
+    return found
 
 
 def cache_directory() -> Path:

@@ -126,7 +126,7 @@ class Lexicon:
     @classmethod
     def from_counts(cls, counts: Mapping[str, float], *, name: str = "mapping", language: str = "") -> Lexicon:
         """Make a lexicon of words and their counts; the logarithms of the counts are spread over 1 to 255."""
-        words = [word for word in counts if _is_word(word)]
+        words = [word for word in counts if is_word(word)]
         bad = [word for word in words if not (math.isfinite(counts[word]) and counts[word] >= 0)]
         if bad:
             raise LexiconError(f"{name}: the count of {bad[0]!r} is {counts[bad[0]]}; counts are numbers from 0")
@@ -239,8 +239,8 @@ def typed_letters(word: str, letters: frozenset[str]) -> tuple[str, ...]:
     return tuple(letter for char in word for letter in type_character(char, letters))
 
 
-def _is_word(word: str) -> bool:
-    """Whether a string can be a word: it has a letter and no white space, and is not too long."""
+def is_word(word: str) -> bool:
+    """Whether a string can be a word: it has a letter and no white space, and no more than MAX_WORD characters."""
     return 0 < len(word) <= MAX_WORD and any(char.isalpha() for char in word) and not any(c.isspace() for c in word)
 
 
@@ -269,7 +269,7 @@ def _parse_aosp(text: str, source: str) -> Lexicon:
                 raise LexiconError(f"{source}:{number}: expected ' word=...,f=0..255', got {line[:60]!r}")
     kept: dict[str, int] = {}
     for word, frequency, rest in entries:
-        if _is_word(word) and "not_a_word=true" not in rest:
+        if is_word(word) and "not_a_word=true" not in rest:
             kept[word] = max(int(frequency), kept.get(word, 0))
     if any(frequency > 255 for frequency in kept.values()):
         raise LexiconError(f"{source}: a frequency is over 255")
@@ -291,7 +291,7 @@ def _parse_lines(text: str, source: str) -> Lexicon:
         if len(fields) > 2 or not (math.isfinite(count) and count >= 0) or len(fields[0]) > MAX_WORD:
             raise LexiconError(f"{source}:{number}: expected a word and an optional count, got {line[:60]!r}")
         counts[fields[0]] = counts.get(fields[0], 0.0) + count
-    if not any(_is_word(word) for word in counts):
+    if not any(is_word(word) for word in counts):
         raise LexiconError(f"{source} has no words")
     return Lexicon.from_counts(counts, name=source)
 
@@ -300,7 +300,7 @@ def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) 
     """wordfreq's words above the cut, without digits, symbols and foreign letters; frequencies as AOSP bytes."""
     kept: dict[str, float] = {}
     for word, frequency in frequencies.items():
-        if frequency >= cut and _is_word(word) and all(_in_word(char) for char in word):
+        if frequency >= cut and is_word(word) and all(_in_word(char) for char in word):
             whole = unicodedata.normalize("NFC", word)  # wordfreq takes some Greek letters apart
             kept[whole] = kept.get(whole, 0.0) + frequency
     own = own_letters(kept) | frozenset(RARE_LETTERS.get(language, ""))

@@ -210,8 +210,7 @@ def build_trie(lexicon: Lexicon, letters: tuple[str, ...]) -> Trie:
         lexicon: the words; those with no typed letter are left out.
         letters: the distinct letters of the layout, whose order gives the labels.
     """
-    if len(set(letters)) != len(letters):
-        raise LexiconError("the letters of a trie must be distinct")
+    _check_distinct(letters)
     key = hashlib.sha256(("".join(letters) + "\n" + lexicon.digest).encode()).hexdigest()
     path = cache_directory() / f"trie-3-{key[:32]}.npz"
     arrays = load_arrays(path)
@@ -278,11 +277,33 @@ def _compressed(trie: Trie, keep: np.ndarray, ends: np.ndarray, frequencies: np.
     endings = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     words, depths, parents = trie.words_at(ends)[1], trie.depths[kept], number[trie.parents[kept]]
     best = best_below(depths, parents, endings, frequencies[words])
-    return Trie(trie.letters, children, trie.labels[kept], depths, parents, endings, words, best)
+    return Trie(trie.letters, trie.labels[kept], depths, parents, children, endings, words, best)
+
+
+def grow_trie(letters: tuple[str, ...], labels: np.ndarray, lengths: np.ndarray, frequencies: np.ndarray) -> Trie:
+    """Build the trie of any words, without a cache; words of no letter are left out.
+
+    Args:
+        letters: the distinct letters of the layout.
+        labels: [letters in all] uint8 indices into ``letters``, the words end to end.
+        lengths: [W] int64 letters of each word, none more than MAX_DEPTH.
+        frequencies: [W] uint8 bytes of the words.
+
+    Returns:
+        A trie whose words are 0 to W - 1; that of no word at all has only a root.
+    """
+    _check_distinct(letters)
+    return Trie(letters=letters, **_grow(labels, lengths, frequencies))
+
+
+def _check_distinct(letters: tuple[str, ...]) -> None:
+    """Refuse letters of which two are the same."""
+    if len(set(letters)) != len(letters):
+        raise LexiconError("the letters of a trie must be distinct")
 
 
 def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Build the arrays of a trie."""
+    """Build the arrays of a lexicon's trie."""
     typed = lexicon.spell(frozenset(letters))
     lengths = np.array([len(word) for word in typed], dtype=np.int64)
     if lengths.max() == 0:
@@ -293,17 +314,20 @@ def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.nd
     alphabet = np.array([ord(letter) for letter in letters], dtype=np.uint32)
     order = np.argsort(alphabet)
     labels = order[np.searchsorted(alphabet[order], codes)].astype(np.uint8)  # [letters in all]
+    return _grow(labels, lengths, lexicon.frequencies)
+
+
+def _grow(labels: np.ndarray, lengths: np.ndarray, frequencies: np.ndarray) -> dict[str, np.ndarray]:
+    """The arrays of the trie of some words; see ``grow_trie``."""
     # Most frequent first, so that words sharing a node come out in that order.
-    words = np.argsort(-lexicon.frequencies.astype(np.int64), kind="stable")
+    words = np.argsort(~frequencies, kind="stable")  # bytes are sorted by counting, many times as fast
     words = words[lengths[words] > 0]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     first, sibling, label, end = _insert(labels, offsets, words)
     children, renumbered, node_of = _number_breadth_first(first, sibling, label)
     ends = node_of[end]  # [W] node of each word, in the order of `words`
-    by_node = np.argsort(ends, kind="stable")
+    endings, words = _by_node(ends, words, len(renumbered))
     depths, parents = _ancestry(children)
-    endings = np.searchsorted(ends[by_node], np.arange(len(renumbered) + 1)).astype(np.int32)
-    words = words[by_node].astype(np.int32)
     return {
         "children": children,
         "labels": renumbered,
@@ -311,7 +335,7 @@ def _build_arrays(lexicon: Lexicon, letters: tuple[str, ...]) -> dict[str, np.nd
         "parents": parents,
         "endings": endings,
         "words": words,
-        "best": best_below(depths, parents, endings, lexicon.frequencies[words]),
+        "best": best_below(depths, parents, endings, frequencies[words]),
     }
 
 
@@ -386,6 +410,22 @@ def _number_breadth_first(first, sibling, label):  # type: ignore[no-untyped-def
             child = sibling[child]
     children[nodes] = filled
     return children, renumbered, node_of
+
+
+@njit(cache=True)
+def _by_node(ends, words, nodes):  # type: ignore[no-untyped-def]
+    """Sort words by the node where each ends, keeping their order within it. Shape: [W], [W] -> [M + 1], [W] int32."""
+    endings = np.zeros(nodes + 1, np.int32)
+    for node in ends:
+        endings[node + 1] += 1
+    for node in range(nodes):
+        endings[node + 1] += endings[node]
+    filled = endings[:-1].copy()
+    ordered = np.zeros(len(words), np.int32)
+    for w in range(len(words)):
+        ordered[filled[ends[w]]] = words[w]
+        filled[ends[w]] += 1
+    return endings, ordered
 
 
 @njit(cache=True)

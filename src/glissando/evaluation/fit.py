@@ -2,8 +2,8 @@
 
 The cross-entropy fit finds the scoring constants under which the words meant are likeliest. With the two non-linear
 constants fixed (length exponent, frequency floor) the score is linear in the rest, so the softmax over a beam is a
-conditional logit: convex, solved by a few Newton steps. Its scale is the temperature, so the probabilities come out
-calibrated. The two non-linear constants are found on a grid, whose costs have one valley.
+conditional logit (logit.py). Its scale is the temperature, so the probabilities come out calibrated. The two
+non-linear constants are found on a grid, whose costs have one valley.
 
 The Optuna searches maximise recall for the pruning constants, and tt1mm5 for the scoring constants in the report's
 protocol. Every corpus counts the same, however large.
@@ -19,6 +19,7 @@ import numpy as np
 from glissando.errors import ScoringError
 from glissando.evaluation.beams import StoredBeams, TuningSet, as_scoring, join_beams
 from glissando.evaluation.study import Plan, Progress, Range, Space, StudyResult, maximise
+from glissando.logit import Choices, fit_weights
 from glissando.scoring import Scoring
 from glissando.shark2 import Shark2Constants
 
@@ -31,8 +32,6 @@ START = {"length_exponent": 8, "frequency_floor": 3}  # in the grid: an exponent
 TOLD = {"context_weight": "gains", "matcher_weight": "matches"}  # the weights of columns that may be missing
 CONSTANTS = (*GRID, *LINEAR)
 FLAT = tuple(name for name in CONSTANTS if name not in ("location_weight", "shape_weight"))  # without geometry
-RIDGE = 1e-4  # on standardised weights: keeps a constant column from running away
-STEPS = 30
 
 # Wide enough that no optimum seen so far lies on an edge; if one does, the search widens its range.
 PRUNING_SPACE: Space = {
@@ -111,7 +110,7 @@ def fit_matched(
 
 def cross_entropy(beams: StoredBeams, scoring: Scoring) -> float:
     """Mean negative log-probability of the targets that are in their beams, in nats."""
-    return _Choices(beams, beams.logits(scoring)[:, None]).cost(np.ones(1))
+    return _choices(beams, beams.logits(scoring)[:, None]).cost(np.ones(1))
 
 
 def choose_constants(names: Sequence[str]) -> Space:
@@ -174,9 +173,9 @@ def _fit_linear(
     beams: Sequence[StoredBeams], scoring: Scoring, names: Sequence[str], shares: Sequence[float] | None
 ) -> tuple[Scoring, float]:
     """The best linear weights and temperature, and their cross-entropy."""
-    parts = [_Choices(part, _columns(part, scoring, names)) for part in beams]
+    parts = [_choices(part, _columns(part, scoring, names)) for part in beams]
     shares = [1.0] * len(parts) if shares is None else shares
-    weights = _newton(parts, np.array([1.0] + [0.0] * len(names)), shares)
+    weights = fit_weights(parts, np.array([1.0] + [0.0] * len(names)), shares)
     if weights[0] <= 0:  # the evidence would count against a word: no ranking
         return scoring, np.inf
     values = dict(zip(names, (weights[1:] / weights[0]).tolist(), strict=True))
@@ -192,58 +191,10 @@ def _columns(beams: StoredBeams, scoring: Scoring, names: Sequence[str]) -> np.n
     return np.column_stack([rest, *(silent.scores(alone.changed({name: 1.0})) for name in names)])
 
 
-def _newton(parts: Sequence[_Choices], weights: np.ndarray, shares: Sequence[float]) -> np.ndarray:
-    """The weights of least cost, every part counting by its share. Shape: [C] -> [C]."""
-    spread = np.mean([part.values.std(axis=0) for part in parts], axis=0) + 1e-9
-
-    def cost(weights: np.ndarray) -> float:
-        penalty = RIDGE / 2 * np.sum((weights * spread) ** 2)
-        return float(np.average([part.cost(weights) for part in parts], weights=shares) + penalty)
-
-    before = cost(weights)
-    for _ in range(STEPS):
-        slopes = [part.slope(weights) for part in parts]
-        gradient = np.average([slope[0] for slope in slopes], axis=0, weights=shares) + RIDGE * weights * spread**2
-        curvature = np.average([slope[1] for slope in slopes], axis=0, weights=shares) + RIDGE * np.diag(spread**2)
-        step = np.linalg.solve(curvature, gradient)
-        # Far from the optimum a whole step can go uphill; so small a step is as good as none.
-        while (after := cost(weights - step)) > before + 1e-12 and np.abs(step * spread).max() > 1e-6:
-            step = step / 2
-        weights, before = weights - step, after
-        if np.abs(step * spread).max() < 1e-6:
-            break
-    return weights
-
-
-class _Choices:
-    """The beams that hold their target, as a conditional logit over columns of values."""
-
-    def __init__(self, beams: StoredBeams, values: np.ndarray) -> None:
-        held = beams.places >= 0
-        sizes = np.diff(beams.offsets)
-        rows = np.repeat(held, sizes)
-        self.values = values[rows]
-        self.starts = np.concatenate([[0], np.cumsum(sizes[held])[:-1]])
-        self.owner = np.repeat(np.arange(int(held.sum())), sizes[held])
-        where = np.cumsum(rows) - 1
-        self.targets = where[beams.places[held]]
-
-    def shares(self, weights: np.ndarray) -> np.ndarray:
-        """Softmax of the scores within each beam. Shape: [C] -> [h]."""
-        scores = self.values @ weights
-        scores -= np.maximum.reduceat(scores, self.starts)[self.owner]
-        mass = np.exp(scores)
-        return mass / np.add.reduceat(mass, self.starts)[self.owner]
-
-    def cost(self, weights: np.ndarray) -> float:
-        """Cross-entropy of the targets."""
-        return float(-np.log(np.maximum(self.shares(weights)[self.targets], 1e-300)).mean())
-
-    def slope(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient and curvature of the cost. Shape: [C], [C, C]."""
-        shares = self.shares(weights)
-        mean = np.add.reduceat(shares[:, None] * self.values, self.starts)  # [n, C]
-        n = len(self.starts)
-        gradient = (mean - self.values[self.targets]).mean(axis=0)
-        centred = self.values - mean[self.owner]
-        return gradient, (shares[:, None] * centred).T @ centred / n
+def _choices(beams: StoredBeams, values: np.ndarray) -> Choices:
+    """The beams that hold their target, as choices among rows of values. Shape: values [H, C]."""
+    held = beams.places >= 0
+    sizes = np.diff(beams.offsets)
+    rows = np.repeat(held, sizes)
+    where = np.cumsum(rows) - 1
+    return Choices(values[rows], sizes[held], where[beams.places[held]])
