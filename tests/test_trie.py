@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from glissando.beam import Pruning, search
 from glissando.errors import LexiconError
 from glissando.lexicon import Lexicon
-from glissando.trie import ARRAYS, NO_LETTER, build_trie, grow_trie
+from glissando.trie import ARRAYS, NO_LETTER, Affixes, build_trie, grow_trie
 
 
 def words_at(trie, lexicon, typed):
@@ -110,7 +110,7 @@ LETTERS = st.text("abc", max_size=3)
 def test_a_restricted_trie_is_that_of_the_words_that_begin_and_end_so(bytes_of, prefix, suffix):
     lexicon = Lexicon("test", "", ("a", *bytes_of), np.array([9, *bytes_of.values()], np.uint8))
     trie = build_trie(lexicon, ("a", "b", "c", "e"))
-    part = trie.restricted(trie.labels_of(prefix), trie.labels_of(suffix), lexicon.frequencies)
+    part = trie.restricted(Affixes(trie.labels_of(prefix), trie.labels_of(suffix)), lexicon.frequencies)
     typed = lexicon.spell(frozenset(trie.letters))
     kept = [at for at, one in enumerate(typed) if one and one.startswith(prefix) and one.endswith(suffix)]
     assert sorted(part.words.tolist()) == kept
@@ -129,11 +129,11 @@ def test_a_restricted_trie_is_that_of_the_words_that_begin_and_end_so(bytes_of, 
 def test_a_trie_that_no_word_is_left_of_can_be_searched():
     lexicon = Lexicon.from_counts({"ab": 3, "ba": 2})
     trie = build_trie(lexicon, ("a", "b"))
-    none = trie.restricted((1, 1), (), lexicon.frequencies)
+    none = trie.restricted(Affixes((1, 1)), lexicon.frequencies)
     assert len(none) == 1
     emissions = np.log(np.full((8, 3), 1 / 3, dtype=np.float32))
     assert len(search(emissions, none, Pruning(0.2, 1.0)).nodes) == 0
-    some = search(emissions, trie.restricted((1,), (), lexicon.frequencies), Pruning(0.2, 1.0))
+    some = search(emissions, trie.restricted(Affixes((1,)), lexicon.frequencies), Pruning(0.2, 1.0))
     assert len(some.nodes) == 1
 
 

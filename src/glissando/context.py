@@ -71,6 +71,10 @@ class Predictor(Protocol):
     Words have numbers, -1 where a word is not known. A state stands for what counts of the text before.
     """
 
+    @property
+    def header(self) -> dict[str, Any]:
+        """Language, sources and licences, counts."""
+
     def number(self, words: Iterable[str]) -> np.ndarray:
         """The numbers of words as a lexicon writes them. Shape: n -> [n] int32, -1 where unknown."""
 

@@ -90,7 +90,7 @@ class Draft:
             return Answer("", [], ())
         self._finish_tapped()
         start = len(self.text) + (1 if needs_space(self.text) else 0)
-        word = capitalise(candidates[0].word, self.text, self.keyboard.lexicon.language)
+        word = capitalise(candidates[0].word, self.text, candidates[0].language)
         self.text = f"{self.text}{' ' if start > len(self.text) else ''}{word}"
         self._words.append(_Swiped(start, len(self.text), finalists))
         self._space = True
@@ -154,7 +154,7 @@ class Draft:
         for at, (one, candidate) in enumerate(zip(window, best, strict=True)):
             place = len(self._words) - 1 - len(window) + at
             now = self.text[one.start : one.end]
-            new = capitalise(candidate.word, self.text[: one.start], self.keyboard.lexicon.language)
+            new = capitalise(candidate.word, self.text[: one.start], candidate.language)
             if new != now:
                 changed.append(Revision(place, now, new, candidate.probability))
         return tuple(changed)

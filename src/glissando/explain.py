@@ -143,7 +143,7 @@ class _Swipe:
             spellings,
             finalists,
             keyboard.choose(finalists, ALL, self.context),
-            [keyboard.word(finalists, place) for place in range(len(finalists.words))],
+            [keyboard.dictionary.word(finalists, place) for place in range(len(finalists.words))],
             None if matches is None else matches[finalists.rows],
             keyboard.gains(finalists, self.context),
         )

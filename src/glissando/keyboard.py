@@ -11,21 +11,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glissando.beam import Pruning, greedy, search
-from glissando.context import Context, load_context
+from glissando.beam import Pruning, greedy
+from glissando.context import Predictor
 from glissando.ctc import word_log_probs
-from glissando.errors import WeightsError
+from glissando.dictionary import Dictionary
+from glissando.errors import VocabularyError, WeightsError
 from glissando.geometry import Ruler, distances
 from glissando.gesture import Gesture, Points, as_gesture, resample_batch
+from glissando.habits import Features, Habits, contributions
+from glissando.languages import Languages, load_contexts
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
-from glissando.literal import LITERALS, Fluency, build_fluency, read_letters
 from glissando.runtime import LONGEST, DecoderRuntime, Emissions, EncoderRuntime, MatcherRuntime, match_keys, misfit
 from glissando.scoring import Candidate, Candidates, Scoring, load_scoring, shares
 from glissando.sentence import Sentence, Slot, best_sequence
-from glissando.stages import LEXICON, LITERAL, Finalists, Readings, Spellings, Stages
+from glissando.stages import LITERAL, Finalists, Readings, Spellings, Stages
 from glissando.threads import CORES, map_on_cores
-from glissando.trie import NO_LETTER, Trie, build_trie
+from glissando.trie import NO_AFFIXES, NO_LETTER, Affixes, Trie, build_trie
+from glissando.vocabulary import Vocabulary
 from glissando.weights import load_weights
 
 Method = Literal["auto", "encoder", "decoder", "matcher"]
@@ -33,7 +36,6 @@ METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "matcher")
 
 MATCHED = 16  # finalists that a matcher compares; 24 and 48 gain nothing (docs/matcher.md)
 PLAIN = -2.0  # log-probability of a sure word's letters from which on nothing is read without the lexicon
-UNKNOWN, NOT_ASKED = -1, -2  # numbers of words in the context
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
 
 
@@ -49,6 +51,8 @@ class Keyboard:
         trie: the lexicon on the layout's letters; built where it is not given.
         context: which words follow which; None where every swipe stands alone.
         matcher: the network that compares the finalists of a swipe in doubt; None where it is not asked.
+        vocabulary: the person's own words.
+        habits: what the person's swipes say of the constants.
     """
 
     layout: Layout
@@ -58,14 +62,18 @@ class Keyboard:
     width: int = 100
     decoder: DecoderRuntime | None = None
     trie: Trie = field(default=None)  # type: ignore[assignment]
-    context: Context | None = None
+    context: Predictor | None = None
     matcher: MatcherRuntime | None = None
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    habits: Habits = field(default_factory=Habits)
 
     def __post_init__(self) -> None:
         if self.decoder is not None and (why := misfit(self.decoder, self.layout, self.encoder)):
             raise WeightsError(f"no decoder for layout {self.layout.name!r}: {why}; use method 'encoder'")
         if self.trie is None:
             object.__setattr__(self, "trie", build_trie(self.lexicon, tuple(self.layout.keys_of)))
+        if len(self.lexicon.languages) > 1:
+            self.dictionary.languages.require_typed(self.trie)
 
     def replace(self, **changes: Any) -> Keyboard:
         """A variant of this keyboard: ``keyboard.replace(width=50)``. What does not change is shared."""
@@ -78,7 +86,9 @@ class Keyboard:
         """What helps the encoder: "matcher" or "decoder", or "encoder" where it is alone."""
         return "matcher" if self.matcher is not None else "encoder" if self.decoder is None else "decoder"
 
-    def decode(self, points: Points, k: int = 5, context: str | None = None) -> Candidates:
+    def decode(
+        self, points: Points, k: int = 5, context: str | None = None, prefix: str = "", suffix: str = ""
+    ) -> Candidates:
         """The ``k`` words a swipe most likely means, best first.
 
         Args:
@@ -86,8 +96,10 @@ class Keyboard:
             k: how many candidates at the most.
             context: the text before the swipe, of which the last two words count; "" is the beginning of a text, None
                 is not known and has no say.
+            prefix: letters that were tapped: only words that begin so.
+            suffix: the same of the end.
         """
-        return self.choose(self.finalists(points), k, context)
+        return self.choose(self.finalists(points, prefix, suffix), k, context)
 
     def decode_sentence(self, swipes: Sequence[Points], k: int = 5, context: str | None = "") -> Sentence:
         """Decode swipes that follow each other together, so that a word can change the one before it.
@@ -135,10 +147,10 @@ class Keyboard:
         kept = [one for one in finalists if one is not None]
         return Stages(said, list(spellings), list(matches), kept, list(candidates))
 
-    def finalists(self, points: Points) -> Finalists:
-        """The words that a swipe may mean, scored as if it stood alone."""
+    def finalists(self, points: Points, prefix: str = "", suffix: str = "") -> Finalists:
+        """The words that a swipe may mean, scored as if it stood alone; tapped letters are as in ``decode``."""
         gesture = as_gesture(points)
-        spellings = self.find(gesture, self.read([gesture]))
+        spellings = self.find(gesture, self.read([gesture]), affixes=self.dictionary.affixes(prefix, suffix))
         return self.score(spellings, self.match(gesture, spellings))
 
     def emissions(self, points: Points) -> Emissions:
@@ -159,33 +171,27 @@ class Keyboard:
         log_probs = np.concatenate([part.log_probs for part in parts])
         return Readings(log_probs, np.concatenate(corrected) if corrected else None)
 
-    def find(self, gesture: Gesture, readings: Readings, row: int = 0) -> Spellings:
-        """The spellings that one swipe may mean, measured: words, and literals where no word is plain to see."""
-        spellings = self.measure(gesture, self.search(readings, row))
+    def find(self, gesture: Gesture, readings: Readings, row: int = 0, affixes: Affixes = NO_AFFIXES) -> Spellings:
+        """The spellings that one swipe may mean, measured: words, and literals where no word is plain to see.
+
+        Args:
+            gesture: the swipe.
+            readings: what the networks say of it and others.
+            row: its row there.
+            affixes: letters that all spellings begin and end with.
+        """
+        spellings = self.measure(gesture, self.search(readings, row, affixes))
         if not self.scoring.fluency_weight or self._is_plain(spellings):
             return spellings
-        literals = self.measure(gesture, self.read_literals(readings, row))
-        return spellings.and_those(literals) if len(literals) else spellings
+        literals = self.weigh(self.dictionary.read(readings.log_probs[row], affixes), readings, row)
+        return spellings.and_those(self.measure(gesture, literals)) if len(literals) else spellings
 
-    def search(self, readings: Readings, row: int = 0) -> Spellings:
+    def search(self, readings: Readings, row: int = 0, affixes: Affixes = NO_AFFIXES) -> Spellings:
         """The words that one swipe may mean: the encoder's emissions are searched, the decoder weighs the result.
 
         The decoder is trained to tell words apart and finds fewer of them by itself.
         """
-        found = search(readings.log_probs[row], self.trie, self.pruning)
-        best = self.trie.words[self.trie.endings[found.nodes]]  # the most frequent word of each
-        spellings = Spellings.of_words(LEXICON, self.trie, found.nodes, found.log_probs, self.lexicon.frequencies[best])
-        return self.weigh(spellings, readings, row)
-
-    def read_literals(self, readings: Readings, row: int = 0) -> Spellings:
-        """What one swipe spells without a lexicon: the best strings of letters that the lexicon lacks."""
-        found = read_letters(readings.log_probs[row], self.fluency)
-        lengths = found.tree.depths[found.nodes]
-        there = self.trie.locate(found.nodes, found.tree)
-        listed = (there >= 0) & (self.trie.endings[there + 1] > self.trie.endings[there])
-        new = np.flatnonzero(~listed & (lengths > 1) & (lengths <= LONGEST))[:LITERALS]
-        literals = Spellings.of_literals(found.tree, found.nodes[new], found.log_probs[new], found.fluency[new])
-        return self.weigh(literals, readings, row)
+        return self.weigh(self.dictionary.search(readings.log_probs[row], self.pruning, affixes), readings, row)
 
     def weigh(self, spellings: Spellings, readings: Readings, row: int = 0) -> Spellings:
         """Mix the decoder's log-probabilities into the encoder's, by ``Scoring.decoder_share``."""
@@ -218,11 +224,12 @@ class Keyboard:
             [N] float64 scores, the highest 0; a spelling that was not compared has the lowest. None where no matcher is
             asked: there is none, the best word is sure, or a spelling has too many letters for it.
         """
-        if self.matcher is None or self.scoring.matched is None:
+        constants = self.constants
+        if self.matcher is None or constants.matched is None:
             return None
-        scores = spellings.scores(self.scoring)
+        scores = spellings.scores(constants)
         best = np.argsort(-scores, kind="stable")[:MATCHED]
-        if len(best) < 2 or shares(scores, self.scoring)[best[0]] >= self.scoring.doubt:
+        if len(best) < 2 or shares(scores, constants)[best[0]] >= constants.doubt:
             return None
         compared = spellings.take(best)
         longest = int(compared.lengths.max())
@@ -243,77 +250,109 @@ class Keyboard:
             spellings: from ``find``.
             matches: [N] from ``match``.
         """
-        listed = np.flatnonzero(spellings.source == LEXICON)
-        owners, words = self.trie.words_at(spellings.nodes[listed])  # [F] each, a row for every surface form
-        literal = np.flatnonzero(spellings.source == LITERAL)
-        tree = spellings.trees[LITERAL]
-        others = [tree.text(node) for node in spellings.nodes[literal].tolist()] if tree else []
-        rows = np.concatenate([listed[owners], literal])  # [F] the spelling of each word
-        frequencies = np.concatenate([self.lexicon.frequencies[words], np.zeros(len(literal))])
-        constants = self.scoring if matches is None or self.scoring.matched is None else self.scoring.matched
-        forms = dataclasses.replace(spellings.take(rows), frequencies=frequencies)
-        scores = forms.scores(constants)
+        forms, constants = self.dictionary.forms(spellings), self.constants
+        if matches is not None and constants.matched is not None:
+            constants = constants.matched
+        spelled = dataclasses.replace(spellings.take(forms.rows), frequencies=forms.frequencies)
+        scores = spelled.scores(constants)
         if matches is not None:
-            scores = scores + constants.matcher_weight * matches[rows]
+            scores = scores + constants.matcher_weight * matches[forms.rows]
         return Finalists(
-            np.concatenate([words, -1 - np.arange(len(literal))]), others, scores, forms.log_probs.astype(np.float64),
-            frequencies, rows, forms.source == LITERAL, constants,
+            forms.words, forms.others, scores, spelled.log_probs.astype(np.float64), forms.frequencies, forms.rows,
+            spelled.source == LITERAL, constants,
         )  # fmt: skip
 
     def choose(self, finalists: Finalists, k: int = 5, context: str | None = None) -> Candidates:
         """The best ``k`` of some finalists after a text."""
-        scores, constants, gains = finalists.scores, finalists.constants, self.gains(finalists, context)
+        posterior = self.dictionary.languages.posterior(context)
+        scores, gains = self._in_language(finalists, posterior), self.gains(finalists, context)
         if gains is not None:
-            scores = scores + constants.context_weight * gains
-        return self._candidates(finalists, scores, shares(scores, constants), k)
+            scores = scores + finalists.constants.context_weight * gains
+        return self._candidates(finalists, scores, shares(scores, finalists.constants), k, posterior)
 
     def gains(self, finalists: Finalists, context: str | None) -> np.ndarray | None:
         """What finalists gain by the text before them, in nats; None where it has no say. Shape: [F]."""
         if context is None or self.context is None:
             return None
-        return self.context.after(context).gains(self.context_numbers(finalists))
+        return self.context.after(context).gains(self.dictionary.numbers(finalists))
 
     def join(self, swipes: Sequence[Finalists], k: int = 5, context: str | None = "") -> Sentence:
         """The best sequence of words over the finalists of swipes that follow each other after a text."""
-        slots = [
-            Slot(self.context_numbers(one), one.scores / heat, one.constants.context_weight / heat)
-            for one in swipes
-            for heat in (one.constants.temperature,)
-        ]
+        posterior = self.dictionary.languages.posterior(context)
+        alone = [self._in_language(one, posterior) for one in swipes]
+        slots = []
+        for one, scores in zip(swipes, alone, strict=True):
+            heat = one.constants.temperature
+            slots.append(Slot(self.dictionary.numbers(one), scores / heat, one.constants.context_weight / heat))
         best, shared, sure = best_sequence(slots, self.context if context is not None else None, context or "")
-        words = tuple(self.word(one, at) if at >= 0 else "" for one, at in zip(swipes, best, strict=True))
-        found = [shares(one.scores, one.constants).sum() for one in swipes]  # the chance that a word found is meant
-        ranked = [
-            self._candidates(one, one.scores, share * sure_of_one, k)
-            for one, share, sure_of_one in zip(swipes, shared, found, strict=True)
-        ]
+        words = tuple(self.dictionary.word(one, at) if at >= 0 else "" for one, at in zip(swipes, best, strict=True))
+        ranked = []
+        for one, scores, share in zip(swipes, alone, shared, strict=True):
+            found = shares(scores, one.constants).sum()  # the chance that a word found is meant
+            ranked.append(self._candidates(one, scores, share * found, k, posterior))
         return Sentence(words, sure, ranked)
 
-    def word(self, finalists: Finalists, place: int) -> str:
-        """The word at a place among the finalists."""
-        index = int(finalists.words[place])
-        return self.lexicon.words[index] if index >= 0 else finalists.others[-1 - index]
+    def learn(self, word: str) -> None:
+        """Add a word to the person's own, or count it up; it can be written at once."""
+        if not word.translate(self._typing):
+            letters = "".join(self.trie.letters)[:40]
+            raise VocabularyError(f"{word[:40]!a} has no letter of layout {self.layout.name!r} ({letters})")
+        self.vocabulary.learn(word)
 
-    def _candidates(self, finalists: Finalists, scores: np.ndarray, shares: np.ndarray, k: int) -> Candidates:
+    def forget(self, word: str) -> bool:
+        """Remove a word from the person's own; whether it was there. Words of the lexicon stay."""
+        return self.vocabulary.forget(word)
+
+    def accept(self, points: Points, word: str) -> None:
+        """Learn from a word that a person accepted or corrected: the ranking adapts, and a word of his own counts up.
+
+        Only what the ranking knew of the swipe's candidates is kept, of the last 500 swipes.
+        """
+        gesture, typed = as_gesture(points), word.translate(self._typing)
+        packaged = self.replace(habits=Habits())
+        spellings = packaged.find(gesture, packaged.read([gesture]))
+        matches = packaged.match(gesture, spellings)
+        texts = spellings.texts()
+        if typed in texts:
+            known = Features(
+                spellings.log_probs, spellings.lengths, spellings.frequencies, spellings.distances, matches,
+                spellings.fluency,
+            )  # fmt: skip
+            constants = self.scoring if matches is None or self.scoring.matched is None else self.scoring.matched
+            self.habits.record(contributions(known, constants), texts.index(typed))
+        if word in self.vocabulary or not self.dictionary.has(word):
+            self.learn(word)
+
+    def greedy(self, log_probs: np.ndarray) -> list[str]:
+        """The letters read without a lexicon, the best of every frame. Shape: log_probs [B, T, L + 1] -> B strings."""
+        return ["".join(self.trie.letters[label] for label in labels) for labels in greedy(log_probs)]
+
+    def _in_language(self, finalists: Finalists, posterior: np.ndarray) -> np.ndarray:
+        """The scores of finalists in a text whose languages have this posterior. Shape: [F]."""
+        if len(posterior) == 1:
+            return finalists.scores
+        return finalists.scores + finalists.constants.frequency_weight * self.dictionary.shift(finalists, posterior)
+
+    def _candidates(
+        self, finalists: Finalists, scores: np.ndarray, shares: np.ndarray, k: int, posterior: np.ndarray
+    ) -> Candidates:
         """The ``k`` finalists of the highest share; scores and then bytes decide between equals. Shape: [F] each."""
         # Below the frequency floor the byte still decides between equal scores, then the order of the beam.
         best = np.lexsort((-finalists.frequencies, -scores, -shares))[: max(k, 0)]
+        words = [self.dictionary.word(finalists, place) for place in best.tolist()]
         return Candidates(
-            Candidate(word, score, log_prob, share, word.translate(self._typing), round(byte), literal)
-            for word, score, log_prob, share, byte, literal in zip(
-                [self.word(finalists, place) for place in best.tolist()],
+            Candidate(word, score, log_prob, share, word.translate(self._typing), round(byte), literal, language)
+            for word, score, log_prob, share, byte, literal, language in zip(
+                words,
                 scores[best].tolist(),
                 finalists.log_probs[best].tolist(),
                 shares[best].tolist(),
                 finalists.frequencies[best].tolist(),
                 finalists.literal[best].tolist(),
+                self.dictionary.languages_of(finalists, best, posterior),
                 strict=True,
             )
         )
-
-    def greedy(self, log_probs: np.ndarray) -> list[str]:
-        """The letters read without a lexicon, the best of every frame. Shape: log_probs [B, T, L + 1] -> B strings."""
-        return ["".join(self.trie.letters[label] for label in labels) for labels in greedy(log_probs)]
 
     @cached_property
     def ruler(self) -> Ruler:
@@ -346,44 +385,24 @@ class Keyboard:
         width = self.layout.key_size[0]
         return np.array([1 / width, self.layout.aspect / width], dtype=np.float32)
 
-    def context_numbers(self, finalists: Finalists) -> np.ndarray:
-        """The numbers of finalists in the context, -1 where it does not know them or there is none. Shape: [F] int32.
-
-        A word of the lexicon is looked up when it is first asked for: all would keep the first swipe waiting.
-        """
-        numbers = np.full(len(finalists.words), UNKNOWN, dtype=np.int32)
-        if self.context is None:
-            return numbers
-        listed = finalists.words >= 0
-        numbers[~listed] = self.context.number(finalists.others)
-        numbers[listed] = self.word_numbers(finalists.words[listed])
-        return numbers
-
-    def word_numbers(self, words: np.ndarray) -> np.ndarray:
-        """The numbers of the lexicon's words in the context. Shape: [n] indices into the lexicon -> [n] int32."""
-        assert self.context is not None
-        numbers = self._numbers
-        if len(new := words[numbers[words] == NOT_ASKED]):
-            numbers[new] = self.context.number([self.lexicon.words[index] for index in new.tolist()])
-        return numbers[words]
-
-    @cached_property
-    def _numbers(self) -> np.ndarray:
-        """[W] int32 numbers in the context, of the words that have been asked for."""
-        return np.full(len(self.lexicon), NOT_ASKED, dtype=np.int32)
-
     def _is_plain(self, spellings: Spellings) -> bool:
         """Whether a word of the lexicon is so clearly read that a literal need not be looked for."""
-        scores = spellings.scores(self.scoring)
+        constants = self.constants
+        scores = spellings.scores(constants)
         if not len(scores):
             return False
         best = int(scores.argmax())
-        return bool(spellings.log_probs[best] >= PLAIN and shares(scores, self.scoring)[best] >= self.scoring.doubt)
+        return bool(spellings.log_probs[best] >= PLAIN and shares(scores, constants)[best] >= constants.doubt)
+
+    @property
+    def constants(self) -> Scoring:
+        """The constants as the person's habits have changed them."""
+        return self.habits.apply(self.scoring)
 
     @cached_property
-    def fluency(self) -> Fluency:
-        """How likely letters follow each other in the lexicon's words."""
-        return build_fluency(self.lexicon, self.trie.letters)
+    def dictionary(self) -> Dictionary:
+        """The words that can be written."""
+        return Dictionary(self.lexicon, self.trie, self.vocabulary, self.context)
 
     @cached_property
     def _typing(self) -> Typing:
@@ -418,7 +437,7 @@ class Keyboard:
 
 def load(
     layout: str | Path | Layout = "qwerty",
-    language: str | None = None,
+    language: str | Sequence[str] | None = None,
     *,
     lexicon: str | Path | Mapping[str, float] | Lexicon | None = None,
     scoring: str | Path | Mapping[str, Any] | Scoring = "auto",
@@ -426,7 +445,9 @@ def load(
     decoder: str | Path | DecoderRuntime = "decoder",
     matcher: str | Path | MatcherRuntime = "matcher",
     method: Method = "auto",
-    context: str | Path | Context | None = "auto",
+    context: str | Path | Predictor | None = "auto",
+    vocabulary: Vocabulary | None = None,
+    habits: Habits | None = None,
     width: int = 100,
     threads: int = 1,
 ) -> Keyboard:
@@ -434,7 +455,7 @@ def load(
 
     Args:
         layout: a built-in name, a JSON file, or a Layout.
-        language: a language code; by default the layout's own.
+        language: a language code; by default the layout's own. Several are ("de", "en") or "de,en", the main one first.
         lexicon: a word list instead of the language's: a file, a mapping of counts, or a Lexicon.
         scoring: "auto" (the constants packaged for language and method), a name, a file, or a Scoring.
         weights: a packaged encoder, an ``.onnx`` file, or an encoder that is loaded.
@@ -445,6 +466,8 @@ def load(
             ``Keyboard.method`` says which.
         context: which words follow which: "auto" (those packaged for the language, where there are any), a packaged
             name, a ``.context`` file, a Context, or None.
+        vocabulary: the person's own words, for example from ``Vocabulary.load``; by default none yet.
+        habits: what is known of how the person swipes; by default nothing yet.
         width: hypotheses the beam keeps.
         threads: threads of the networks.
 
@@ -454,23 +477,25 @@ def load(
     if method not in METHODS:
         raise WeightsError(f"no method {method!r}; choose one of {', '.join(METHODS)}")
     layout = load_layout(layout)
+    if language is not None and not isinstance(language, str):
+        language = ",".join(language)
     lexicon = load_lexicon(lexicon if lexicon is not None else language or layout.language or "en")
-    language = language or lexicon.language
+    if language and language != lexicon.language and len(lexicon.languages) == 1:
+        lexicon = dataclasses.replace(lexicon, language=language, languages=(language,))
     encoder = weights if isinstance(weights, EncoderRuntime) else EncoderRuntime(load_weights(weights), threads=threads)
     asked = "matcher" if method == "auto" else method
-    constants = load_scoring(scoring, language, asked)
+    constants = load_scoring(scoring, lexicon.language, asked)
     if constants.matched is None and method == "matcher":
         raise WeightsError(
             "these constants know no matcher: they lack 'matched'; see `glissando tune --method matcher`"
         )
-    helpers: dict[str, Any] = {}
+    parts: dict[str, Any] = {"vocabulary": vocabulary, "habits": habits}
     if asked == "decoder":
-        if not isinstance(decoder, DecoderRuntime):
-            decoder = DecoderRuntime(load_weights(decoder), threads=threads)
-        helpers["decoder"] = decoder
+        loaded = isinstance(decoder, DecoderRuntime)
+        parts["decoder"] = decoder if loaded else DecoderRuntime(load_weights(decoder), threads=threads)  # type: ignore[arg-type]
     elif asked == "matcher" and constants.matched is not None:
-        if not isinstance(matcher, MatcherRuntime):
-            matcher = MatcherRuntime(load_weights(matcher), threads=threads)
-        helpers["matcher"] = matcher
-    before = load_context(context, language)
-    return Keyboard(layout, lexicon, encoder, constants, width, context=before, **helpers)
+        loaded = isinstance(matcher, MatcherRuntime)
+        parts["matcher"] = matcher if loaded else MatcherRuntime(load_weights(matcher), threads=threads)  # type: ignore[arg-type]
+    parts = {name: part for name, part in parts.items() if part is not None}
+    context = load_contexts(Languages(lexicon), context)
+    return Keyboard(layout, lexicon, encoder, constants, width, context=context, **parts)

@@ -167,13 +167,15 @@ class Lexicon:
 
 
 def load_lexicon(source: str | Path | Mapping[str, float] | Lexicon) -> Lexicon:
-    """Load a lexicon from a mapping of counts, a file or a language code; a Lexicon is returned as it is."""
+    """Load a lexicon from a mapping of counts, a file, or language codes ("de,en"); a Lexicon is returned as it is."""
     if isinstance(source, Lexicon):
         return source
     if isinstance(source, Mapping):
         return Lexicon.from_counts(source)
     if isinstance(source, Path) or os.sep in source or "." in source:
         return Lexicon.from_file(source)
+    if "," in source:
+        return join_lexicons([Lexicon.from_language(code) for code in source.split(",")])
     return Lexicon.from_language(source)
 
 

@@ -107,8 +107,9 @@ def read_letters(log_probs: np.ndarray, fluency: Fluency, affixes: Affixes = NO_
         affixes: letters that the strings must begin and end with.
     """
     emissions = np.ascontiguousarray(log_probs, dtype=np.float32)
+    prefix = np.array(affixes.prefix, dtype=np.uint8)
     width = RESTRICTED_WIDTH if len(affixes.suffix) else WIDTH
-    grown, (nodes, found, fluent) = _read(emissions, fluency.costs, fluency.order, width, affixes.prefix)
+    grown, (nodes, found, fluent) = _read(emissions, fluency.costs, fluency.order, width, prefix)
     tree = Tree(fluency.letters, *grown)
     depths = tree.depths
     order = np.argsort(-(found + FLUENCY * fluent + LETTER * depths[nodes]), kind="stable")
@@ -118,7 +119,7 @@ def read_letters(log_probs: np.ndarray, fluency: Fluency, affixes: Affixes = NO_
     return Literals(tree, nodes[order], found[order], fluent[order])
 
 
-def _ends_with(tree: Tree, nodes: np.ndarray, suffix: np.ndarray) -> np.ndarray:
+def _ends_with(tree: Tree, nodes: np.ndarray, suffix: Sequence[int]) -> np.ndarray:
     """Whether the letters of nodes end in some labels. Shape: [n] -> [n] bool."""
     fits, at = tree.depths[nodes] >= len(suffix), nodes
     for label in suffix[::-1]:

@@ -27,6 +27,7 @@ class Candidate:
         letters: what of the word is typed on the layout.
         frequency: the word's frequency byte; 0 for a literal.
         literal: whether it was read letter by letter and is in no list.
+        language: the language it is most likely in; "" where that is not known.
     """
 
     word: str
@@ -36,6 +37,7 @@ class Candidate:
     letters: str
     frequency: int
     literal: bool = False
+    language: str = ""
 
 
 class Candidates(list[Candidate]):

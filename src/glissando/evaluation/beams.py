@@ -196,7 +196,7 @@ class TuningSet:
                 listed = np.flatnonzero(spellings.source == LEXICON)
                 owners, words = board.trie.words_at(spellings.nodes[listed])
                 gains[listed] = -np.inf
-                added = board.context.after(text).gains(board.word_numbers(words)).astype(np.float32)
+                added = board.context.after(text).gains(board.dictionary.listed_numbers(words)).astype(np.float32)
                 np.maximum.at(gains, listed[owners], added)
             rows.append(gains)
         return np.concatenate(rows)

@@ -20,7 +20,7 @@ from glissando import beam, context, geometry, gesture
 from glissando.context import Context, context_bytes, read_context
 from glissando.errors import BundleError
 from glissando.export.binary import read_trie, write_trie
-from glissando.export.golden import TOLERANCES, Golden, golden_lines, golden_swipes
+from glissando.export.golden import TOLERANCES, Golden, golden_lines, golden_swipes, single_context
 from glissando.files import replacing, replacing_directory
 from glissando.keyboard import MATCHED, Keyboard
 from glissando.layout import Layout
@@ -149,7 +149,7 @@ def page_files() -> dict[str, bytes]:
 def _contents(keyboard: Keyboard, swipes: Iterable[Golden]) -> dict[str, bytes]:
     """Every file that the manifest lists with its checksum."""
     lines = golden_lines(keyboard, list(swipes))
-    models, before = _networks(keyboard), keyboard.context
+    models, before = _networks(keyboard), single_context(keyboard)
     return {
         **{f"{name}.onnx": runtime.weights.data for name, runtime in models.items()},
         **{f"{name}.json": _json(runtime.weights.card) for name, runtime in models.items()},
@@ -176,7 +176,8 @@ def _licences(before: Context) -> dict[str, bytes]:
 
 def _constants(keyboard: Keyboard) -> dict[str, Any]:
     """Every number of the decode path that is not in a graph or a table, so that a port need not repeat any."""
-    language = "" if keyboard.context is None else keyboard.context.language
+    before = single_context(keyboard)
+    language = "" if before is None else before.language
     return {
         "path": {"points": gesture.PATH_POINTS, "rate_hz": round(1000 / gesture.FRAME_MS)},
         "search": {"width": keyboard.width, "sure_blank": beam.SURE_BLANK},
@@ -207,10 +208,10 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) 
     if keyboard.decoder is not None:
         places = match_keys(keyboard.layout, keyboard.decoder.layout).tolist()
         models["decoder"]["columns"] = [*places, len(places)]  # for each column of the decoder, that of the emissions
-    before = {}
-    if keyboard.context is not None:
-        name, language = Path(keyboard.context.name).name, keyboard.context.language
-        before = {"context": {"file": CONTEXT, "name": name, "language": language, "words": len(keyboard.context)}}
+    before, told = single_context(keyboard), {}
+    if before is not None:
+        name, language = Path(before.name).name, before.language
+        told = {"context": {"file": CONTEXT, "name": name, "language": language, "words": len(before)}}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -219,7 +220,7 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) 
         "language": keyboard.lexicon.language or keyboard.layout.language,
         "lexicon": {"name": Path(keyboard.lexicon.name).name, "words": len(keyboard.trie.words)},
         "models": models,
-        **before,
+        **told,
         "golden": {"file": "golden.jsonl", "swipes": files["golden.jsonl"].count(b"\n"), "tolerances": TOLERANCES},
         "files": facts,
         "page": pages,

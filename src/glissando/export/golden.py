@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from glissando.context import Context
+from glissando.errors import BundleError
 from glissando.gesture import Gesture, resample_batch
 from glissando.keyboard import Keyboard
 from glissando.stages import Readings, Stages
@@ -108,6 +109,16 @@ def golden_lines(keyboard: Keyboard, swipes: Sequence[Golden]) -> Iterator[str]:
         yield json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
+def single_context(keyboard: Keyboard) -> Context | None:
+    """The context of a keyboard; an error where it has several languages, which a bundle cannot hold."""
+    if keyboard.context is None or isinstance(keyboard.context, Context):
+        return keyboard.context
+    names = ", ".join(keyboard.lexicon.languages)
+    raise BundleError(
+        f"a bundle holds the context of one language, and this keyboard has {names}; load it without context"
+    )
+
+
 def _candidates(keyboard: Keyboard, stages: Stages, row: int, text: str | None) -> list[dict[str, Any]]:
     """The candidates of a swipe with the terms of their scores, those that were computed."""
     spellings, matches = stages.spellings[row], stages.matches[row]
@@ -169,8 +180,8 @@ def _draw(keyboard: Keyboard, kind: str, words: Mapping[str, np.ndarray], rng: n
     points = np.column_stack([exact.x, exact.y, exact.t])
     points = BENDS[kind](points, rng) if kind in BENDS else points
     text = None
-    if keyboard.context is not None and kind in TEXTS:
-        text = TEXTS[kind](*_words_before(keyboard.context, word, rng))
+    if (context := single_context(keyboard)) is not None and kind in TEXTS:
+        text = TEXTS[kind](*_words_before(context, word, rng))
     return Golden(kind, word, Gesture.from_points(np.round(points, 5)), text)
 
 
@@ -264,10 +275,10 @@ def _words_by_kind(keyboard: Keyboard) -> dict[str, np.ndarray]:
     words = {
         kind: np.array([index for index in common if suit(typed[index])] or common) for kind, suit in suits.items()
     }
-    if keyboard.context is None:
+    if (context := single_context(keyboard)) is None:
         return words
     # After a text, words that some pair of words predicts.
-    predicted = words["swipe"][np.isin(keyboard.word_numbers(words["swipe"]), keyboard.context.pair_nexts)]
+    predicted = words["swipe"][np.isin(keyboard.dictionary.listed_numbers(words["swipe"]), context.pair_nexts)]
     return words | dict.fromkeys(TEXTS, predicted if len(predicted) else words["swipe"])
 
 
