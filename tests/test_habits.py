@@ -151,7 +151,8 @@ def test_adapted_constants_rank_by_the_factors_and_stay_calibrated():
         assert logits == pytest.approx(contributions(known, packaged) @ factors)
         same = packaged.context_weight / packaged.temperature  # nats of context count as before
         assert adapted.context_weight / adapted.temperature == pytest.approx(same)
-        kept = {field.name for field in fields(Scoring)} - {*WEIGHTS.values(), *STEADY, "temperature", "matched"}
+        changing = {name for names in WEIGHTS.values() for name in names} | {*STEADY, "temperature", "matched"}
+        kept = {field.name for field in fields(Scoring)} - changing
         assert all(getattr(adapted, name) == getattr(packaged, name) for name in kept)
     assert habits.apply(replace(SCORING, matched=None)).matched is None
 
