@@ -31,11 +31,13 @@ from glissando.stages import Finalists, Readings
 from glissando.threads import map_on_cores
 from glissando.trie import Affixes
 from glissando.vocabulary import Vocabulary
+from glissando.words import PackedWords
 
 Method = keyboard.Method | Literal["shark2"]
 METHODS: tuple[Method, ...] = (*keyboard.METHODS, "shark2")
 
 CHUNK = 256  # swipes decoded between two calls of the progress function
+FEWEST_LEVELS = 20  # different bytes of shared words that say how two lists' scales compare
 TIMED = 100  # swipes per layout decoded one at a time for the latency
 
 
@@ -238,8 +240,31 @@ def words_for(layout: Layout, options: EvaluationOptions) -> Lexicon:
     own = lexicon.language or codes[0]
     if own not in codes:
         raise LexiconError(f"lexicon {lexicon.name} is of language {own!r}, not of {', '.join(codes)}")
-    given = replace(lexicon, language=own, languages=(own,))
-    return join_lexicons([given if code == own else load_lexicon(code) for code in codes])
+    given, listed = replace(lexicon, language=own, languages=(own,)), load_lexicon(own)
+    return join_lexicons([given if code == own else on_scale(load_lexicon(code), listed, given) for code in codes])
+
+
+def on_scale(lexicon: Lexicon, listed: Lexicon, given: Lexicon) -> Lexicon:
+    """A lexicon whose bytes are brought to the scale of another, by a line through words that two lists share.
+
+    Lists count differently: "have" has 178 in Android's list and 219 in wordfreq's, so "habe" of wordfreq's German list
+    would displace it.
+
+    Args:
+        lexicon: of another language than the lists.
+        listed: a list of the same source as ``lexicon``.
+        given: a list of the same language as ``listed``, whose scale is wanted.
+    """
+    places = PackedWords.of(given.words).find(listed.words)
+    shared = places >= 0
+    before, after = listed.frequencies[shared].astype(np.float64), given.frequencies[places[shared]].astype(np.float64)
+    if len(np.unique(before)) < FEWEST_LEVELS:
+        return lexicon
+    slope, level = np.polyfit(before, after, 1)
+    if slope <= 0:
+        return lexicon
+    bytes_ = np.clip(np.rint(level + slope * lexicon.frequencies), 1, 255).astype(np.uint8)
+    return replace(lexicon, frequencies=bytes_)
 
 
 def judged_board(board: Keyboard | Shark2, options: EvaluationOptions) -> Keyboard | Shark2:
