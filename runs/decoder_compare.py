@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scoring import ASSETS, PRUNING, calibration_error
+from scoring import ASSETS, PRUNING, calibration_error, rounded
 from sets import arguments, half_of_the_people, mcnemar, tops, word_list
 
 from glissando.corpus.layouts import LayoutShelf
@@ -82,8 +82,7 @@ def main(chosen: argparse.Namespace) -> None:
     fitted, direct, crossed = [], [], []
     for options in methods:
         part = encode(chosen.data, val, options)
-        scoring = fit(part)
-        fitted.append(Scoring(**{key: round(value, 5) for key, value in scoring.to_dict().items()}))
+        fitted.append(rounded(fit(part)))
         beams = part.beams(fitted[-1], measured=True)
         direct.append(beams.ranks(fitted[-1])[0])
         halves = [fit(part, half) for half in (~first, first)]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from context_scores import show
-from scoring import ASSETS, PRUNING, calibration_error
+from scoring import ASSETS, PRUNING, calibration_error, rounded
 from sets import TITLES, Encoded, arguments, half_of_the_people, keyboard_and_swipes, mcnemar, tops
 
 from glissando.evaluation.beams import StoredBeams, TuningSet
@@ -63,12 +63,6 @@ def fit(sets: Sequence[TuningSet], shares: Sequence[float], doubt: float, rows: 
 def without_context(beams: StoredBeams) -> StoredBeams:
     """The same beams as if nothing stood before the swipes."""
     return replace(beams, gains=np.zeros_like(beams.gains))
-
-
-def rounded(scoring: Scoring) -> Scoring:
-    """Five decimals are enough."""
-    numbers = {name: round(value, 5) for name, value in scoring.to_dict().items() if name != "matched"}
-    return Scoring(**numbers, matched=rounded(scoring.matched) if scoring.matched else None)
 
 
 def report(name: str, encoded: Encoded, scoring: Scoring, against: Scoring) -> None:

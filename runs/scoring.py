@@ -42,10 +42,15 @@ def chance_error(beams: StoredBeams, scoring: Scoring, draws: int = 200) -> floa
     return float(np.mean([metrics.calibration_error(bins) for bins in simulated]))
 
 
+def rounded(scoring: Scoring) -> Scoring:
+    """Five decimals are enough."""
+    numbers = {name: round(value, 5) for name, value in scoring.to_dict().items() if name != "matched"}
+    return Scoring(**numbers, matched=rounded(scoring.matched) if scoring.matched else None)
+
+
 def show(encoded: dict[str, Encoded], beams: dict[str, StoredBeams], constants: Sequence[str]) -> Scoring:
     """Fit constants and print how well they hold."""
-    scoring = fit_scoring([beams["val"]], PRUNING, constants)
-    scoring = Scoring(**{name: round(value, 5) for name, value in scoring.to_dict().items()})
+    scoring = rounded(fit_scoring([beams["val"]], PRUNING, constants))
     print(json.dumps(scoring.to_dict()))
     for name, part in beams.items():
         error, chance = calibration_error(part, scoring), chance_error(part, scoring)

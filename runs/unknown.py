@@ -13,8 +13,8 @@ import json
 
 import numpy as np
 from matcher_compare import encode as encode_closed
-from matcher_compare import fit, rounded
-from scoring import ASSETS
+from matcher_compare import fit
+from scoring import ASSETS, rounded
 from sets import TITLES, Encoded, arguments, half_of_the_people, keyboard_and_swipes, word_list
 
 from glissando.evaluation.beams import StoredBeams, TuningSet
