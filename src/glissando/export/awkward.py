@@ -20,6 +20,7 @@ from glissando.synth import swipe
 COMMON = 20_000  # ordinary swipes are of one of this many most frequent words
 JOINS = 24  # words that are made up before the most fluent of them is taken
 SHORTEST, LONGEST = 4, 12  # letters of a word that is made up
+DOUBLED = "in no list, a doubled letter"
 
 Bend = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # [n, 3] -> [m, 3]
 Text = Callable[[str, str], str]  # of two words that the context knows in this order
@@ -77,6 +78,9 @@ class Source:
         word, letters = self.keyboard.lexicon.words[index], self._typed[index]
         if kind in UNLISTED or kind == "an own word":
             word = letters = self._make_up(rng)
+        if kind == DOUBLED:
+            at = int(rng.integers(1, len(letters)))
+            word = letters = letters[:at] + letters[at - 1 :]
         exact = swipe(word, self.keyboard.layout, rng, rng.uniform(0.2, 1.2))
         points = np.column_stack([exact.x, exact.y, exact.t])
         points = BENDS[kind](points, rng) if kind in BENDS else points
@@ -227,6 +231,7 @@ TAPPED: dict[str, Taps] = {
 # Words that are in no list, which a keyboard with a fluency reads letter by letter.
 UNLISTED: dict[str, Taps] = {
     "in no list": _no_taps,
+    DOUBLED: _no_taps,
     "in no list, a tapped beginning": lambda letters: (letters[:2], ""),
     "in no list, a tapped end": lambda letters: ("", letters[-2:]),
     "in no list, all letters tapped": lambda letters: (letters, ""),
