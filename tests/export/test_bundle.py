@@ -15,8 +15,8 @@ import pytest
 import glissando
 from glissando.context import load_context
 from glissando.errors import BundleError, FileError
-from glissando.export.bundle import page_files, read_bundle, write_bundle
 from glissando.export.awkward import Golden
+from glissando.export.bundle import page_files, read_bundle, write_bundle
 from glissando.gesture import Gesture
 from glissando.layout import Key, Layout, load_layout
 from glissando.scoring import load_scoring

@@ -95,7 +95,8 @@ def test_the_terms_add_up_to_the_score_and_the_best_word_never_depends_on_roundi
                 length = len(candidate["letters"])
                 score = (
                     candidate["log_prob"] / length**constants.length_exponent
-                    + constants.frequency_weight * max(candidate["frequency"], constants.frequency_floor)
+                    + constants.frequency_weight
+                    * max(candidate["frequency"], constants.frequency_floor)
                     * ("literal" not in candidate)
                     + ("literal" in candidate) * constants.literal_bonus
                     + constants.fluency_weight * candidate.get("fluency", 0)

@@ -11,7 +11,7 @@ export async function readGolden(keyboard) {
   return text.trim().split("\n").map((line) => JSON.parse(line));
 }
 
-// -> {swipes, asked: how many the matcher was asked about, worst and limits by stage, failures: [text], ms, encoderMs}
+// -> {swipes; asked, literal: about how many the matcher was asked, and in how many literals were found; worst and limits by stage; failures: [text]; ms, encoderMs}
 export async function compare(keyboard, records) {
   const { path, emissions, corrected, matches, gains, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
   const limits = { path, emissions, letters: emissions, corrected, distances: scores, matches, gains, scores, probabilities };
@@ -29,7 +29,8 @@ export async function compare(keyboard, records) {
     failures.push(...far.words.map((text) => `swipe ${i} (${record.kind}): ${text}`));
   }
   const asked = records.filter((record) => record.matches).length;
-  return { swipes: records.length, asked, worst, limits, failures, ...(await time(keyboard, records)) };
+  const literal = records.filter(({ candidates }) => candidates.some((one) => one.literal)).length;
+  return { swipes: records.length, asked, literal, worst, limits, failures, ...(await time(keyboard, records)) };
 }
 
 async function differences(keyboard, record) {

@@ -14,10 +14,16 @@ export class Typing {
   constructor(letters, typedAs) {
     this.label = new Map(letters.map((letter, i) => [letter, i]));
     this.typedAs = typedAs;
+    this.known = new Map(); // of characters that were looked up, their labels
   }
 
   /** The labels of a character: of itself, else of its base letters, else none. */
   character(char) {
+    if (!this.known.has(char)) this.known.set(char, this.#lookUp(char));
+    return this.known.get(char);
+  }
+
+  #lookUp(char) {
     const lower = char.toLowerCase();
     for (const form of [char, lower]) if (this.label.has(form)) return [this.label.get(form)];
     return [...(this.typedAs[lower] ?? lower.normalize("NFKD"))].flatMap((part) => this.label.get(part) ?? []);

@@ -42,8 +42,8 @@ CONTEXT = "language.context"
 # The page that decodes in the browser: the example's files, and those of the web keyboard that draw its keys.
 EXAMPLE = ("index.html", "demo.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
 PORT = (
-    "beam", "binary", "bundle", "context", "dictionary", "geometry", "golden", "keyboard", "literal", "match", "resample",
-    "rescore", "scoring", "tree", "trie", "typing", "vocabulary",
+    "beam", "binary", "bundle", "context", "dictionary", "geometry", "golden", "keyboard", "literal", "match",
+    "resample", "rescore", "scoring", "tree", "trie", "typing", "vocabulary",
 )  # fmt: skip
 DRAWING = ("base.css", "demo.css", "icon.svg", "pad.js", "page.js", "text.js", "theme.js")
 RUNTIMES = {"encoder": EncoderRuntime, "decoder": DecoderRuntime, "matcher": MatcherRuntime}

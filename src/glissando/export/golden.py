@@ -242,9 +242,9 @@ def _is_clear(stages: Stages, rows: Sequence[int]) -> bool:
 
 
 def _are_decided(keyboard: Keyboard, swipes: Sequence[Golden], stages: Stages, rows: Sequence[int]) -> list[bool]:
-    """Whether a little more or less doubt, by ``DOUBT``, leaves all as it is: what is read, and if the matcher is asked.
+    """Whether swipes are read, and the matcher is asked or not, all the same with a little more or less doubt.
 
-    And a little more or less log-probability of the best word, by ``PLAINLY``.
+    That is by ``DOUBT``, and by ``PLAINLY`` for the log-probability of the best word.
     """
     boards = [
         variant(keyboard, scoring=keyboard.scoring.changed({"doubt": keyboard.scoring.doubt + shift}))
