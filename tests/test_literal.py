@@ -40,7 +40,7 @@ def test_strings_are_those_of_all_alignments(seed):
     cost = STEP * round(math.log(4) / STEP)
     rank = {text: p - FLUENCY * cost * (len(text) + 1) + LETTER * len(text) for text, p in exact.items()}
     assert list(found)[:5] == sorted(rank, key=rank.__getitem__, reverse=True)[:5]
-    for text in found:
+    for text in list(found)[:5]:
         assert found[text][0] == pytest.approx(exact[text], abs=5e-3)  # letters below 1e-4 are not tried
         assert found[text][1] == pytest.approx(-cost * (len(text) + 1), abs=1e-4)
 

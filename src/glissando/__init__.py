@@ -15,31 +15,36 @@ if TYPE_CHECKING:
     from glissando.draft import Draft
     from glissando.errors import GlissandoError
     from glissando.gesture import Gesture
+    from glissando.habits import Habits
     from glissando.keyboard import Keyboard, load
     from glissando.layout import Layout
     from glissando.lexicon import Lexicon
-    from glissando.scoring import Candidate, Scoring
+    from glissando.scoring import Candidate, Candidates, Scoring
     from glissando.shark2 import Shark2
+    from glissando.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Candidate", "Context", "Draft", "Gesture", "GlissandoError", "Keyboard", "Layout", "Lexicon", "Scoring", "Shark2",
-    "__version__", "load",
+    "Candidate", "Candidates", "Context", "Draft", "Gesture", "GlissandoError", "Habits", "Keyboard", "Layout",
+    "Lexicon", "Scoring", "Shark2", "Vocabulary", "__version__", "load",
 ]  # fmt: skip
 
 # Names are fetched when first used: training imports this package on machines without numba or onnxruntime.
 _HOMES = {
     "Candidate": "scoring",
+    "Candidates": "scoring",
     "Context": "context",
     "Draft": "draft",
     "Gesture": "gesture",
     "GlissandoError": "errors",
+    "Habits": "habits",
     "Keyboard": "keyboard",
     "Layout": "layout",
     "Lexicon": "lexicon",
     "Scoring": "scoring",
     "Shark2": "shark2",
+    "Vocabulary": "vocabulary",
     "load": "keyboard",
 }
 

@@ -7,7 +7,7 @@ higher of its two frequencies counts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -24,7 +24,14 @@ from glissando.trie import NO_AFFIXES, Affixes, Trie
 from glissando.vocabulary import Vocabulary
 
 UNKNOWN, NOT_ASKED = -1, -2  # numbers of words in a context
+OWN_WIDTH = 32  # hypotheses that the beam keeps among the person's own words, which are few
 RESTRICTED = 16  # tries of tapped beginnings and ends that are kept
+
+
+@lru_cache
+def _narrowed(pruning: Pruning) -> Pruning:
+    """The constants of the search among the person's own words."""
+    return replace(pruning, width=min(pruning.width, OWN_WIDTH))
 
 
 class Forms(NamedTuple):
@@ -85,7 +92,7 @@ class Dictionary:
         if own is None or not own.new.any():
             return listed
         trie = own.trie.restricted(affixes, own.frequencies.astype(np.uint8))
-        found = search(log_probs, trie, pruning)
+        found = search(log_probs, trie, _narrowed(pruning))
         owners, words = trie.words_at(found.nodes)
         highest = np.full(len(found.nodes), -1.0)
         np.maximum.at(highest, owners, np.where(own.new[words], own.frequencies[words], -1.0))
