@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import http.server
+import itertools
 import json
 import random
 import shutil
@@ -267,7 +268,8 @@ def test_own_words_count_and_fade_as_in_python_and_have_one_file(node, tmp_path,
     known.save(tmp_path / "own.json")
     said = {"uses": then, "file": json.loads((tmp_path / "own.json").read_text()), "days": days, "letters": letters}
     constants = {
-        "words": 9, "longest": MAX_WORD, "first": FIRST, "decade": DECADE, "highest": HIGHEST, "half_life": HALF_LIFE,
+        "width": 32, "words": 9, "longest": MAX_WORD,
+        "first": FIRST, "decade": DECADE, "highest": HIGHEST, "half_life": HALF_LIFE,
         "max_count": MAX_COUNT,
     }  # fmt: skip
     done = run_script(node, EXAMPLE, VOCABULARY, json.dumps(said | {"typed_as": TYPED_AS, "constants": constants}))
@@ -345,9 +347,9 @@ import { Keyboard } from "./port/keyboard.js";
 const read = async (name) => new Uint8Array(await readFile(name)).buffer;
 ort.env.wasm.numThreads = 1;
 const keyboard = await Keyboard.load(read, ort);
-const { points, word } = JSON.parse(await readFile("said.json", "utf-8"));
+const { points, word, more } = JSON.parse(await readFile("said.json", "utf-8"));
 const look = async (...rest) => {
-  const found = await keyboard.decode(points, 5, ...rest);
+  const found = await keyboard.decode(points, 20, ...rest);
   const { literal } = found.find((one) => one.word === word) ?? {};
   return { words: found.map((one) => one.word), literal, none: found.none };
 };
@@ -358,7 +360,9 @@ const learned = await look();
 const tapped = await look(null, { prefix: word.slice(0, 2), suffix: word.slice(-1) });
 const forgot = keyboard.forget(word);
 const errors = [await refusal(() => look(null, { prefix: "7" })), await refusal(() => keyboard.learn("日本"))];
-console.log(JSON.stringify({ before, learned, tapped, forgot, after: await look(), errors }));
+const after = await look();
+for (const other of more) keyboard.learn(other);
+console.log(JSON.stringify({ before, learned, tapped, forgot, after, errors, many: await look() }));
 """
 
 
@@ -366,21 +370,25 @@ def test_a_word_in_no_list_is_read_learned_and_forgotten(node, bundle):
     keyboard = read_bundle(bundle).keyboard
     gesture = swipe("teagan", keyboard.layout, np.random.default_rng(3), 0.2)
     points = np.column_stack([gesture.x, gesture.y, gesture.t]).tolist()
-    (bundle / "said.json").write_text(json.dumps({"points": points, "word": "teagan"}))
+    more = sorted({"".join(some) for some in itertools.permutations("teagan", 5)})  # more than the beam keeps
+    (bundle / "said.json").write_text(json.dumps({"points": points, "word": "teagan", "more": more}))
     done = run_script(node, bundle, DECODE)
     assert done.stderr == ""
     said = json.loads(done.stdout)
     assert said["before"]["literal"] is True
-    assert said["before"]["words"] == [one.word for one in keyboard.decode(points)]
-    assert said["before"]["none"] == pytest.approx(keyboard.decode(points).none, abs=1e-3)
+    assert said["before"]["words"] == [one.word for one in keyboard.decode(points, 20)]
+    assert said["before"]["none"] == pytest.approx(keyboard.decode(points, 20).none, abs=1e-3)
     keyboard.learn("teagan")
     assert said["learned"]["literal"] is False
-    assert said["learned"]["words"] == [one.word for one in keyboard.decode(points)]
-    assert said["tapped"]["words"] == [one.word for one in keyboard.decode(points, 5, None, "te", "n")]
-    assert said["forgot"] is True
+    assert said["learned"]["words"] == [one.word for one in keyboard.decode(points, 20)]
+    assert said["tapped"]["words"] == [one.word for one in keyboard.decode(points, 20, None, "te", "n")]
+    assert said["forgot"] is keyboard.forget("teagan") is True
     assert said["after"] == said["before"]
     assert said["errors"][0].startswith('"7" is not on the layout')
     assert said["errors"][1] == '"日本" has no letter of the layout'
+    for word in more:
+        keyboard.learn(word)
+    assert said["many"]["words"] == [one.word for one in keyboard.decode(points, 20)]
 
 
 def test_literals_without_their_table_are_refused(node, bundle, tmp_path):

@@ -29,7 +29,8 @@ WORDS = {"hello": 50, "jello": 1, "its": 40, "it's": 90, "letter": 30, "later": 
 
 @pytest.fixture(scope="module")
 def keyboard(tiny_weights):
-    return glissando.load("qwerty", lexicon=WORDS, weights=tiny_weights, scoring="en", width=40)
+    closed = load_scoring("en").closed()  # without literals
+    return glissando.load("qwerty", lexicon=WORDS, weights=tiny_weights, scoring=closed, width=40)
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from glissando.export.golden import CANDIDATES, DOUBT, MARGIN, golden_lines, gol
 from glissando.gesture import Gesture
 from glissando.keyboard import PLAIN
 from glissando.layout import Key, Layout
+from glissando.scoring import load_scoring
 from glissando.vocabulary import Vocabulary
 
 COUNT = 45
@@ -24,7 +25,8 @@ WORDS = [
 @pytest.fixture(scope="module")
 def keyboard(tiny_weights):
     words = {word: 2.0**i for i, word in enumerate(WORDS)}
-    return glissando.load("qwerty", lexicon=words, weights=tiny_weights, scoring="en")
+    closed = load_scoring("en").closed()  # without literals
+    return glissando.load("qwerty", lexicon=words, weights=tiny_weights, scoring=closed)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ export class Dictionary {
    * @param {import("./typing.js").Typing} parts.typing
    * @param {import("./vocabulary.js").Vocabulary} parts.vocabulary the person's own words
    * @param {import("./literal.js").Fluency | null} parts.fluency null where no literals are read
-   * @param {import("./beam.js").Beam} parts.beam
+   * @param {{listed: import("./beam.js").Beam, own: import("./beam.js").Beam}} parts.beams
    * @param {object} parts.constants the bundle's
    */
   constructor(parts) {
@@ -49,13 +49,13 @@ export class Dictionary {
    */
   search(logProbs, affixes = NO_AFFIXES) {
     const trie = this.#restricted(affixes);
-    const listed = this.beam.search(logProbs, trie).map(({ node, logProb }) => {
+    const listed = this.beams.listed.search(logProbs, trie).map(({ node, logProb }) => {
       return spelling(LEXICON, trie, node, logProb, trie.frequencies[trie.endings[node]]); // of the most frequent word
     });
     const own = this.#own();
     if (!own?.isNew.some(Boolean)) return listed;
     const tree = own.tree.restricted(affixes);
-    const found = this.beam.search(logProbs, tree).map(({ node, logProb }) => {
+    const found = this.beams.own.search(logProbs, tree).map(({ node, logProb }) => {
       const bytes = wordsAt(tree, node).filter((word) => own.isNew[word]).map((word) => own.bytes[word]);
       return spelling(OWN, tree, node, logProb, Math.max(-1, ...bytes));
     });

@@ -38,7 +38,9 @@ export class Keyboard {
   constructor({ bundle, layout, constants, trie, sessions, context, fluency, ort }) {
     Object.assign(this, { bundle, layout, constants, trie, sessions, context, fluency, ort });
     this.groups = trie.letters.map((letter) => layout.keys.flatMap((key, i) => (key.letter === letter ? [i] : [])));
-    this.beam = new Beam(trie.letters.length, constants.search, constants.scoring);
+    const beam = (search) => new Beam(trie.letters.length, search, constants.scoring);
+    const width = Math.min(constants.search.width, constants.vocabulary.width);
+    this.beams = { listed: beam(constants.search), own: beam({ ...constants.search, width }) };
     this.typing = new Typing(trie.letters, constants.typed_as);
     this.vocabulary = new Vocabulary(constants.vocabulary);
     this.ruler = new Ruler(layout, this.groups, constants.geometry);
@@ -59,8 +61,8 @@ export class Keyboard {
   }
 
   set vocabulary(vocabulary) {
-    const { trie, typing, fluency, beam, constants } = this;
-    this.dictionary = new Dictionary({ trie, typing, vocabulary, fluency, beam, constants });
+    const { trie, typing, fluency, beams, constants } = this;
+    this.dictionary = new Dictionary({ trie, typing, vocabulary, fluency, beams, constants });
   }
 
   /** Adds a word to the person's own, or counts it up; it can be written at once. */

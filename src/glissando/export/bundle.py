@@ -20,6 +20,7 @@ from typing import Any
 import glissando
 from glissando import beam, context, geometry, gesture, literal, vocabulary
 from glissando.context import Context, context_bytes, read_context
+from glissando.dictionary import OWN_WIDTH
 from glissando.errors import BundleError
 from glissando.export.awkward import Golden, single_context
 from glissando.export.binary import read_trie, write_trie
@@ -220,6 +221,7 @@ def _constants(keyboard: Keyboard) -> dict[str, Any]:
             "step": literal.STEP,
         },
         "vocabulary": {
+            "width": OWN_WIDTH,
             "words": vocabulary.MAX_WORDS,
             "longest": MAX_WORD,
             "first": vocabulary.FIRST,
