@@ -1,12 +1,15 @@
 """A text being written: spaces, capitals, corrections; and the next word that changes the one before."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from scripted import scripted_keyboard
+from scripted import SCORING, SWIPE, scripted_keyboard
 
 from glissando.draft import Draft, capitalise, needs_space
 from glissando.keyboard import Finalists
-from glissando.lexicon import Lexicon
+from glissando.layout import load_layout
+from glissando.lexicon import Lexicon, join_lexicons
 from glissando.ngrams import build_context
 from glissando.scoring import Scoring
 
@@ -19,9 +22,15 @@ class Scripted:
     def __init__(self, context):
         bytes_ = np.full(len(WORDS), 100, dtype=np.uint8)
         board = scripted_keyboard({"ab": 1}).replace(lexicon=Lexicon("t", "en", tuple(WORDS), bytes_), context=context)
-        self.lexicon, self.join = board.lexicon, board.join
+        self.layout = load_layout("qwerty")
+        self.lexicon, self.join, self.dictionary = board.lexicon, board.join, board.dictionary
+        self.accepted, self.asked = [], []
 
-    def finalists(self, words):
+    def accept(self, points, word):
+        self.accepted.append((points, word))
+
+    def finalists(self, words, prefix="", suffix=""):
+        self.asked.append((prefix, suffix))
         scores = np.array(list(words.values()), dtype=np.float64)
         indices, count = np.array([WORDS.index(word) for word in words], dtype=np.int64), len(words)
         literal = np.zeros(count, dtype=bool)
@@ -156,3 +165,84 @@ def test_rules():
     assert capitalise("i", "y", "pl") == "i"
     assert capitalise("été", "", "fr") == "Été"
     assert capitalise("", "", "en") == ""
+
+
+def test_learning_teaches_the_words_that_stand_in_the_text_once(keyboard):
+    keyboard.accepted.clear()
+    draft = swiped(keyboard, "hello", "its", "Berlin")
+    draft.choose("it's", 1)
+    draft.swipe({"good": 0, "down": -1})
+    draft.backspace()  # what was taken back is not learned
+    assert draft.text == "Hello it's Berlin"
+    assert draft.learn() == 3
+    assert keyboard.accepted == [({"hello": 0}, "hello"), ({"its": 0}, "it's"), ({"Berlin": 0}, "Berlin")]
+    assert draft.learn() == 0
+    draft.choose("its", 1)  # a word that was corrected is learned again
+    assert draft.learn() == 1
+    assert keyboard.accepted[-1] == ({"its": 0}, "its")
+
+
+def test_a_chosen_word_is_learned_as_the_list_writes_it(keyboard):
+    keyboard.accepted.clear()
+    draft = Draft(keyboard)
+    draft.swipe({"fell": 0, "feel": -1})
+    draft.choose("Feel")  # as a strip shows it at the beginning of a sentence
+    draft.learn()
+    draft.choose("Taigang")  # a name is learned as it was given
+    draft.learn()
+    assert [word for _, word in keyboard.accepted] == ["feel", "Taigang"]
+
+
+def test_what_is_no_word_or_does_not_stand_there_any_more_is_not_learned(keyboard):
+    draft = swiped(keyboard, "hello", "good", "you")
+    draft.choose("42", 0)
+    draft.choose("two words", 1)
+    draft.text = "changed from outside"
+    assert draft.learn() == 0
+    draft = swiped(keyboard, "hello")
+    draft.choose("привет")
+    assert draft.learn() == 0  # the layout has none of its letters
+
+
+def test_a_real_keyboard_learns_from_a_draft():
+    board = scripted_keyboard({"ab": 10, "ac": 10, "b": 10})
+    draft = Draft(board)
+    draft.swipe(SWIPE)
+    assert draft.text == "Ab"
+    draft.choose("ba")
+    assert draft.learn() == 1
+    assert board.vocabulary.words == ("ba",)
+    draft.swipe(SWIPE, prefix="b")
+    assert draft.words == ("Ba", "b")
+    draft.learn()
+    assert len(board.habits) == 1  # "b" is in the list; "ba" was not found when it was learned
+
+
+def test_tapped_letters_narrow_a_swipe(keyboard):
+    keyboard.asked.clear()
+    draft = Draft(keyboard)
+    draft.tap("un")
+    draft.swipe({"good": 0})
+    draft.swipe({"down": 0}, prefix="d", suffix="n")
+    assert keyboard.asked == [("", ""), ("d", "n")]
+
+
+def test_a_literal_begins_a_sentence_with_a_capital():
+    scoring = replace(SCORING, fluency_weight=0.01, literal_bonus=9.0)
+    draft = Draft(scripted_keyboard({"bc": 10, "ca": 10}, scoring=scoring))
+    answer = draft.swipe(SWIPE)
+    assert answer.candidates[0].literal
+    assert (answer.word, draft.text, answer.candidates[0].word) == ("Ab", "Ab", "ab")
+    assert 0 <= answer.candidates.none < 1
+
+
+def test_a_lone_i_is_written_as_the_language_of_the_text_does():
+    english = Lexicon("e", "en", ("see", "you", "ab"), np.array([200, 200, 10], dtype=np.uint8))
+    italian = Lexicon("i", "it", ("ecco", "sono", "ab"), np.array([200, 200, 10], dtype=np.uint8))
+    board = scripted_keyboard({"ab": 1}, letters="abcdefghijklmnopqrstuvwxyz", probabilities=np.full((2, 27), 1 / 27))
+    board = board.replace(lexicon=join_lexicons([english, italian]))
+    for text, written in (("see you", "see you I ab"), ("ecco sono", "ecco sono i ab")):
+        draft = Draft(board, text)
+        draft.tap(" i ")
+        draft.swipe(SWIPE, prefix="ab")
+        assert draft.text == written

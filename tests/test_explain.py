@@ -129,3 +129,21 @@ def test_an_encoder_without_cosine_basis_has_no_field(monkeypatch):
     board = keyboard({"ab": 10})
     monkeypatch.setattr(board.encoder, "weights", type("W", (), {"card": {"config": {"basis": "grid"}}}))
     assert explain(board, SWIPE).letters[0].field is None
+
+
+def test_none_is_what_the_candidates_leave():
+    board = keyboard({"ab": 10, "a": 10}, scoring=Scoring(none_bonus=0.0, none_share=0.5))
+    explanation = explain(board, SWIPE)
+    assert explanation.none == pytest.approx(1 - sum(one.probability for one in explanation.candidates))
+    assert explanation.none > 0.01
+
+
+def test_tapped_letters_narrow_what_is_explained():
+    board = keyboard({"ab": 10, "a": 10, "Ac": 10, "b": 10})
+    explanation = explain(board, SWIPE, "ac", tapped=("a", "c"))
+    assert [one.word for one in explanation.candidates] == ["Ac"]
+    assert (explanation.meant.verdict, explanation.meant.rank) == ("first", 1)
+    for word in ("b", "a"):  # one begins otherwise, the other ends otherwise
+        meant = explain(board, SWIPE, word, tapped=("a", "b")).meant
+        assert (meant.verdict, meant.rank, meant.score) == ("pruned", None, None)
+        assert meant.log_prob is not None

@@ -1,17 +1,20 @@
 """A text being written: swipes, taps and corrections in, text out, with the spaces and capitals that people expect.
 
 A space goes before a swiped word, not after it, so that punctuation follows the word at once. The next swipe can show
-that an earlier word was read wrongly: ``Draft.swipe`` says so, and ``Draft.choose`` changes it.
+that an earlier word was read wrongly: ``Draft.swipe`` says so, and ``Draft.choose`` changes it. When the text is
+done, ``Draft.learn`` teaches the keyboard the words that stand in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from glissando.context import BEGIN, last_words
 from glissando.gesture import Points
 from glissando.keyboard import Keyboard
-from glissando.scoring import Candidate
+from glissando.lexicon import is_word, typed_letters
+from glissando.scoring import Candidate, Candidates
 from glissando.stages import Finalists
 
 WINDOW = 3  # swiped words in a row that are decoded together; a word further back is not changed any more
@@ -43,23 +46,35 @@ class Answer:
 
     Attributes:
         word: what was written.
-        candidates: the words that the swipe may mean, likeliest first.
+        candidates: the words that the swipe may mean, likeliest first; ``candidates.none`` is the chance that none is.
         revisions: earlier words that should change, in the order of the text.
     """
 
     word: str
-    candidates: list[Candidate]
+    candidates: Candidates
     revisions: tuple[Revision, ...]
 
 
 @dataclass(frozen=True)
 class _Swiped:
-    """A swiped word in the text: where it begins and ends, what it may mean, and whether a person chose it."""
+    """A swiped word in the text.
+
+    Attributes:
+        start, end: where it stands.
+        word: as the keyboard writes it, without the capital of a sentence's beginning.
+        points: the swipe.
+        finalists: what it may mean.
+        chosen: whether a person chose the word.
+        taught: whether the keyboard has learned from it.
+    """
 
     start: int
     end: int
+    word: str
+    points: Points
     finalists: Finalists
     chosen: bool = False
+    taught: bool = False
 
 
 class Draft:
@@ -79,20 +94,27 @@ class Draft:
         self._words: list[_Swiped] = []
         self._space = False  # whether a letter that is tapped next begins a new word
 
-    def swipe(self, points: Points, k: int = 5) -> Answer:
-        """Write the word that a swipe most likely means, and say which words before it should change."""
-        finalists = self.keyboard.finalists(points)
+    def swipe(self, points: Points, k: int = 5, prefix: str = "", suffix: str = "") -> Answer:
+        """Write the word that a swipe most likely means, and say which words before it should change.
+
+        Args:
+            points: the swipe.
+            k: how many candidates at the most.
+            prefix: letters that the word begins with. Letters that were tapped into the text are not meant by that.
+            suffix: letters that it ends with.
+        """
+        finalists = self.keyboard.finalists(points, prefix, suffix)
         window = self._window()
         before = self.text[: window[0].start] if window else self.text
         sentence = self.keyboard.join([*(one.finalists for one in window), finalists], k, before)
         candidates = sentence.candidates[-1]
         if not candidates:
-            return Answer("", [], ())
+            return Answer("", candidates, ())
         self._finish_tapped()
         start = len(self.text) + (1 if needs_space(self.text) else 0)
         word = capitalise(candidates[0].word, self.text, candidates[0].language)
         self.text = f"{self.text}{' ' if start > len(self.text) else ''}{word}"
-        self._words.append(_Swiped(start, len(self.text), finalists))
+        self._words.append(_Swiped(start, len(self.text), candidates[0].word, points, finalists))
         self._space = True
         revisions = self._revisions(window, [ranked[0] for ranked in sentence.candidates[:-1]])
         return Answer(word, candidates, revisions)
@@ -101,10 +123,13 @@ class Draft:
         """Write another word in place of a swiped one, by default the last; it is not questioned again."""
         old = self._words[place]
         place %= len(self._words)
-        word = capitalise(word, self.text[: old.start], self.keyboard.lexicon.language)
-        shift = len(word) - (old.end - old.start)
-        self.text = self.text[: old.start] + word + self.text[old.end :]
-        self._words[place] = replace(old, end=old.end + shift, chosen=True)
+        before = self.text[: old.start]
+        language = self._language(before)
+        written = capitalise(word, before, language)
+        shift = len(written) - (old.end - old.start)
+        self.text = before + written + self.text[old.end :]
+        listed = self._listed(old.finalists, word, lambda one: capitalise(one, before, language))
+        self._words[place] = replace(old, end=old.end + shift, word=listed, chosen=True, taught=False)
         later = self._words[place + 1 :]
         self._words[place + 1 :] = [replace(one, start=one.start + shift, end=one.end + shift) for one in later]
 
@@ -131,6 +156,20 @@ class Draft:
             self.text = self.text[:-1]
         self._words = [one for one in self._words if one.end <= len(self.text)]
         self._space = bool(self._words) and self._words[-1].end == len(self.text)
+
+    def learn(self) -> int:
+        """Teach the keyboard every swiped word that stands in the text and was not taught yet; how many there were.
+
+        Call it when the person is done with the text: what stands there then is what was meant.
+        """
+        taught = 0
+        for place, one in enumerate(self._words):
+            stands = self.text[one.start : one.end].casefold() == one.word.casefold()
+            if not one.taught and stands and self._is_word(one.word):
+                self.keyboard.accept(one.points, one.word)
+                self._words[place] = replace(one, taught=True)
+                taught += 1
+        return taught
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -161,8 +200,23 @@ class Draft:
 
     def _finish_tapped(self) -> None:
         """Write a lone i that was tapped as English writes it."""
-        if self.keyboard.lexicon.language == "en" and self.text.endswith("i") and not self.text[-2:-1].isalnum():
+        alone = self.text.endswith("i") and not self.text[-2:-1].isalnum()
+        if alone and self._language(self.text[:-1]) == "en":
             self.text = self.text[:-1] + "I"
+
+    def _language(self, text: str) -> str:
+        """The language that a word after a text most likely is in."""
+        languages = self.keyboard.dictionary.languages
+        return languages.names[int(languages.posterior(text).argmax())]
+
+    def _listed(self, finalists: Finalists, word: str, write: Callable[[str], str]) -> str:
+        """A word that a person chose as the keyboard writes it: "hello" for "Hello" at the beginning of a sentence."""
+        words = [self.keyboard.dictionary.word(finalists, place) for place in range(len(finalists.words))]
+        return word if word in words else next((one for one in words if write(one) == word), word)
+
+    def _is_word(self, word: str) -> bool:
+        """Whether a keyboard can learn a word: a person may choose any text in place of a swiped word."""
+        return is_word(word) and bool(typed_letters(word, frozenset(self.keyboard.layout.letters)))
 
 
 def needs_space(text: str) -> bool:

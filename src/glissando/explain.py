@@ -14,7 +14,7 @@ from glissando.keyboard import Keyboard
 from glissando.lexicon import ADDED, typed_letters
 from glissando.scoring import Candidate, Candidates
 from glissando.stages import LEXICON, OWN, Finalists, Readings, Spellings
-from glissando.trie import Tree
+from glissando.trie import Tree, Trie
 
 FIELD_WIDTH = 40  # samples of the likelihood field across the letter area
 ALL = 1_000_000  # more candidates than any beam holds
@@ -109,6 +109,7 @@ class Explanation:
         asked: whether the swipe was in doubt and the matcher compared its finalists.
         best: what the matcher and the text before say of the first candidate; None where there is none.
         meant: what became of the word that was meant; None where none was named.
+        none: how likely none of the candidates is meant.
     """
 
     candidates: list[Candidate]
@@ -118,6 +119,7 @@ class Explanation:
     asked: bool
     best: Opinion | None
     meant: MeantWord | None
+    none: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,12 +179,26 @@ class _Ranking:
         return Opinion(match, constants.matcher_weight * (match or 0.0), gain, constants.context_weight * (gain or 0.0))
 
 
-def explain(keyboard: Keyboard, points: Points, word: str | None = None, context: str | None = None) -> Explanation:
-    """Explain a swipe after a text, as ``decode`` takes it, and what became of ``word`` if one was meant."""
-    gesture = as_gesture(points)
+def explain(
+    keyboard: Keyboard,
+    points: Points,
+    word: str | None = None,
+    context: str | None = None,
+    tapped: tuple[str, str] = ("", ""),
+) -> Explanation:
+    """Explain a swipe.
+
+    Args:
+        keyboard: what decodes it.
+        points: the swipe, as ``decode`` takes it.
+        word: the word that was meant, if it is known.
+        context: the text before.
+        tapped: letters that were tapped at the beginning and at the end. A word that does not fit them was pruned.
+    """
+    gesture, affixes = as_gesture(points), keyboard.dictionary.affixes(*tapped)
     emissions = keyboard.emissions(gesture)
     swipe = _Swipe(keyboard, gesture, keyboard.read([gesture]), context)
-    ranking = swipe.rank(keyboard.find(gesture, swipe.readings))
+    ranking = swipe.rank(keyboard.find(gesture, swipe.readings, affixes=affixes))
     first = ranking.candidates[0] if ranking.candidates else None
     letters = letter_costs(keyboard, swipe.log_probs, first.letters)[0] if first else []
     gate = 1 / (1 + np.exp(-emissions.gate[0].astype(np.float64)))
@@ -194,6 +210,7 @@ def explain(keyboard: Keyboard, points: Points, word: str | None = None, context
         asked=ranking.matches is not None,
         best=ranking.opinion(first.word) if first else None,
         meant=_judge(swipe, ranking, word) if word else None,
+        none=ranking.candidates.none,
     )
 
 
@@ -217,7 +234,13 @@ def _judge(swipe: _Swipe, ranking: _Ranking, word: str) -> MeantWord:
     if place is not None:
         verdict: WordVerdict = "first" if place == 0 else "outscored"
         return replace(_placed(meant, ranking, place), verdict=verdict, rank=place + 1)
-    tree = keyboard.trie if entry is not None else Tree.of_word(_labels(keyboard, letters), keyboard.trie.letters)
+    tree: Tree = Tree.of_word(_labels(keyboard, letters), keyboard.trie.letters)
+    if entry is not None:
+        listed = ranking.spellings.trees[LEXICON]
+        assert isinstance(listed, Trie)
+        node, tree = listed.find(letters), listed
+        if node < 0 or listed.endings[node] == listed.endings[node + 1]:  # other letters were tapped
+            return replace(meant, verdict="pruned")
     added = Spellings.of_words(
         LEXICON if entry is not None else OWN,
         tree,

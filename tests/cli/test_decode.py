@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from command import lines, row, run
+from command import lines, refused, row, run
 
 from glissando.layout import Layout
+from glissando.vocabulary import Vocabulary
 
 WORDS = "hello 100\nworld 90\nkeyboard 80\nwater 70\nDon't 60\nhalo 5\nwort 4\n"
 FIELDS = {"n", "top1", "top3", "top10", "greedy", "recall", "oov", "ms_p50"}
@@ -40,9 +41,13 @@ def test_decode_prints_candidates_best_first(corpus, words):
     assert all(len(line.split("\t")) <= 2 for line in printed)
     assert decoded(corpus([]), *options) == []
     (line,) = decoded(corpus([row("don't")], "s.jsonl.gz"), *options, "--json")
-    best = json.loads(line)[0]
-    assert (best["word"], best["letters"]) == ("Don't", "dont")
-    assert set(best) == {"word", "score", "log_prob", "probability", "letters", "frequency"}
+    answer = json.loads(line)
+    best = answer["candidates"][0]
+    assert (best["word"], best["letters"], best["literal"]) == ("Don't", "dont", False)
+    assert set(best) == {
+        "word", "score", "log_prob", "probability", "letters", "frequency", "literal", "language"
+    }  # fmt: skip
+    assert answer["none"] is None  # templates do not know
 
 
 def test_standard_input_is_read_and_lines_keep_the_layout_they_name(words):
@@ -68,7 +73,8 @@ def test_evaluate_groups_by_layout_over_several_files(corpus, words):
     first = corpus([row("hello"), row("world"), row("zebra"), row("water", "dvorak")], "a.jsonl")
     second = corpus([row("keyboard", "dvorak"), row("hello")], "b.jsonl.gz")
     result = evaluated(first, second, "--method", "shark2", "--lexicon", words)
-    assert set(result) == {"overall", "by_layout"}
+    assert set(result) == {"overall", "by_layout", "known", "unknown"}
+    assert (result["known"]["n"], result["unknown"]["n"], result["unknown"]["top1"]) == (5, 1, 0)
     assert set(result["by_layout"]) == {"qwerty", "dvorak"}
     for part in (result["overall"], *result["by_layout"].values()):
         assert set(part) >= FIELDS
@@ -105,7 +111,7 @@ def test_layouts_of_the_directory_come_before_the_built_in_ones(tmp_path, corpus
 def test_the_encoder_decodes_and_is_evaluated(corpus, words):
     file = corpus([row("hello"), row("world"), row("zebra")])
     for line in decoded(file, "--lexicon", words, "-k", 3, "--json"):
-        scores = [one["score"] for one in json.loads(line)]
+        scores = [one["score"] for one in json.loads(line)["candidates"]]
         assert scores == sorted(scores, reverse=True)
         assert 0 < len(scores) <= 3
     result = evaluated(file, "--lexicon", words, "--beam", 20)["overall"]
@@ -131,8 +137,9 @@ def test_the_table_says_the_same_as_the_json(corpus, words, monkeypatch):
     file = corpus([row("hello"), row("zebra"), row("water", "dvorak")])
     table = run("evaluate", file, "--method", "shark2", "--lexicon", words).out
     rows = [line.replace("│", " ").split() for line in table.splitlines()]
-    top1 = {cells[0]: cells[2] for cells in rows if cells and cells[0] in ("qwerty", "dvorak", "all")}
-    assert top1 == {"qwerty": "50.00", "dvorak": "100.00", "all": "66.67"}
+    named = ("qwerty", "dvorak", "all", "known", "unknown")
+    top1 = {cells[0]: cells[2] for cells in rows if cells and cells[0] in named}
+    assert top1 == {"qwerty": "50.00", "dvorak": "100.00", "all": "66.67", "known": "100.00", "unknown": "0.00"}
     assert "top-1 by length: 5: 66.7" in table
 
 
@@ -146,3 +153,69 @@ def test_reliability_is_drawn_and_counted(corpus, words, tmp_path):
         failed = run("evaluate", file, "--method", "shark2", "--reliability", bad)
         assert failed.code == 1
         assert message in failed.err
+
+
+def test_tapped_letters_of_the_line_come_before_those_of_the_options(corpus, words):
+    file = corpus([row("world"), row("world", prefix="", suffix="d"), row("world", prefix="wor", suffix="t")])
+    scoring = ("--scoring", "general", "--lexicon", words, "-k", 9)
+    first, second, third = (line.split("\t") for line in decoded(file, *scoring, "--prefix", "ha", "--suffix", "lo"))
+    assert all(word.startswith("ha") and word.endswith("lo") for word in first)
+    assert all(word.endswith("d") for word in second)
+    assert "world" in second
+    assert all(word.startswith("wor") and word.endswith("t") for word in third)
+    assert "'я' of 'я' is not on the layout" in refused("decode", file, *scoring, "--prefix", "я")
+    tapped = corpus([row("world", prefix="w")])
+    assert "shark2 takes no prefix" in refused("decode", tapped, "--lexicon", words, "--method", "shark2")
+
+
+def test_own_words_and_literals_are_decoded(tmp_path, corpus, words):
+    file = corpus([row("zebra")])
+    options = (file, "--lexicon", words, "--json", "-k", 3)
+    (line,) = decoded(*options)
+    literals = [one["word"] for one in json.loads(line)["candidates"] if one["literal"]]
+    assert "zebra" in literals
+    own = Vocabulary()
+    own.learn("Zebra", 10)
+    own.save(tmp_path / "own.json")
+    (line,) = decoded(*options, "--vocabulary", tmp_path / "own.json")
+    best = json.loads(line)["candidates"][0]
+    assert (best["word"], best["literal"]) == ("Zebra", False)
+    (tmp_path / "own.json").write_text("{")
+    assert "own.json" in refused("decode", *options, "--vocabulary", tmp_path / "own.json")
+
+
+def test_abstaining_leaves_the_line_empty_and_says_how_likely_none_is(corpus, words):
+    options = (corpus([row("hello"), row("hello")]), "--lexicon", words, "-k", 2)
+    for line in decoded(*options, "--json", "--abstain", 1):
+        answer = json.loads(line)
+        assert answer["candidates"] == []
+        assert 0 <= answer["none"] <= 1
+    assert decoded(*options, "--abstain", 1) == ["", ""]
+    assert all(decoded(*options, "--abstain", 0))
+    sure = [json.loads(line) for line in decoded(*options, "--json")]
+    assert all(sum(one["probability"] for one in a["candidates"]) + a["none"] == pytest.approx(1) for a in sure)
+    assert run("decode", *options, "--abstain", 1.5).code == 2
+
+
+def test_a_line_that_stays_empty_adds_nothing_to_the_sentence(corpus, words):
+    options = (corpus([row("hello"), row("world")]), "--lexicon", words, "--sentence", "-k", 1)
+    assert decoded(*options, "--abstain", 1) == ["", ""]
+    assert decoded(*options) == ["hello", "world"]
+
+
+def test_several_languages(corpus, words):
+    """The list states no language, so it is that of the first; ms has a short list of its own."""
+    file = corpus([row("rumah"), row("hello")])
+    printed = decoded(file, "--language", "en,ms", "--lexicon", words, "--json", "-k", 1)
+    best = [json.loads(line)["candidates"][0] for line in printed]
+    assert [(one["word"], one["language"]) for one in best] == [("rumah", "ms"), ("hello", "en")]
+    assert "language 'xx'" in refused("evaluate", file, "--language", "xx,en")
+
+
+def test_people_are_evaluated_word_by_word(corpus, words):
+    file = corpus([row("zebra", session="p")] * 2)
+    options = (file, "--lexicon", words)
+    assert evaluated(*options, "--learn", "--adapt")["overall"]["top1"] >= 50
+    assert evaluated(*options, "--letters", 3)["unknown"]["n"] == 2
+    assert "shark2 has no learn" in refused("evaluate", *options, "--method", "shark2", "--learn")
+    assert "No such file" in refused("evaluate", *options, "--vocabulary", "none.json")

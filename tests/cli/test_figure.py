@@ -52,6 +52,20 @@ def test_errors_are_drawn_and_counted(tmp_path, swipes, words):
     assert (one["target"], one["answer"], one["cause"]) == ("mango", "quiz", "label noise")
 
 
+def test_coverage_is_drawn_and_told(tmp_path, swipes, words):
+    options = ("figure", "coverage", swipes, "--lexicon", words, "--out", tmp_path / "c")
+    result = run(*options)
+    assert result.code == 0, result
+    assert saved(tmp_path, "c")
+    assert "swipes" in result.out
+    both = json.loads(run(*options, "--method", "encoder", "--method", "shark2", "--json").out)
+    assert list(both) == ["swipes, encoder", "swipes, shark2"]
+    for one in both.values():
+        assert (one["n"], one["answered"], one["accuracy"]) == (2, 100, 50)
+        assert one["at"]["95"] is None or one["at"]["95"]["answered"] == 50
+    assert "no method 'magic'" in refused(*options, "--method", "magic")
+
+
 def test_bad_input(tmp_path, corpus):
     assert "LAYOUT:WORD" in refused("figure", "field", "hello")
     assert "no layout 'qwertx'" in refused("figure", "augment", "qwertx:hi")

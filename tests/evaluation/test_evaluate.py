@@ -3,24 +3,28 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from command import lines, row
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import swipe_from_dict
-from glissando.errors import CorpusError
+from glissando.errors import CorpusError, LexiconError
 from glissando.evaluation.evaluate import (
     CHUNK,
     EvaluationOptions,
     decode_swipes,
     evaluate,
     keyboard_for,
+    on_scale,
     read_targets,
     with_aspect,
+    words_for,
 )
 from glissando.layout import load_layout
 from glissando.lexicon import Lexicon
 from glissando.scoring import Scoring, load_scoring
+from glissando.vocabulary import Vocabulary
 
 WORDS = {"hello": 100, "world": 90, "its": 80, "it's": 70, "water": 60}
 SHARK2 = EvaluationOptions(method="shark2", lexicon=WORDS)
@@ -42,7 +46,8 @@ def test_outcomes_come_in_the_order_read(file):
     assert [one.rank for one in result.outcomes["qwerty"]] == [1, 0, 1]
     assert result.overall.n == 4
     assert result.overall.top1 == 75
-    assert set(json.loads(json.dumps(result.to_dict()))) == {"overall", "by_layout"}
+    assert set(json.loads(json.dumps(result.to_dict()))) == {"overall", "by_layout", "known", "unknown"}
+    assert (result.known.n, result.known.top1, result.unknown.n, result.unknown.top1) == (3, 100, 1, 0)
 
 
 def test_chunks_leave_nothing_out():
@@ -134,3 +139,92 @@ def test_nothing_to_evaluate_is_an_error(tmp_path):
     path.write_bytes(lines([row("hello", key_dist_max=9)]))
     with pytest.raises(CorpusError, match="every swipe was filtered out"):
         evaluate([path], replace(SHARK2, max_key_distance=2.0))
+
+
+def test_all_known_words_need_no_rows_of_their_own(tmp_path):
+    path = tmp_path / "swipes.jsonl"
+    path.write_bytes(lines([row("hello")]))
+    result = evaluate([path], SHARK2)
+    assert result.unknown is None
+    assert set(result.to_dict()) == {"overall", "by_layout"}
+
+
+def test_a_list_takes_the_place_of_its_own_language():
+    """vi and ms have short lists."""
+    layout = load_layout("qwerty")
+    mine = Lexicon.from_counts({"taigang": 9, "hello": 1}, name="mine")
+
+    def languages(lexicon, language):
+        found = words_for(layout, EvaluationOptions(lexicon=lexicon, language=language))
+        return found.languages, "taigang" in found.words
+
+    assert languages(None, "vi, ms") == (("vi", "ms"), False)
+    assert languages(mine, "vi,ms") == (("vi", "ms"), True)  # it states none, so it is the first
+    assert languages(replace(mine, language="ms", languages=("ms",)), "vi,ms") == (("vi", "ms"), True)
+    assert languages(mine, "vi") == (("",), True)
+    with pytest.raises(LexiconError, match="lexicon mine is of language 'ru', not of vi, ms"):
+        languages(replace(mine, language="ru", languages=("ru",)), "vi,ms")
+    joined = words_for(layout, EvaluationOptions(language="vi,ms"))
+    assert languages(joined, "vi,ms") == (("vi", "ms"), False)
+
+
+def test_lists_that_count_differently_are_brought_to_one_scale():
+    words = tuple(f"w{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(60))
+    ours = Lexicon("ours", "en", words, np.arange(60, 240, 3).astype(np.uint8))
+    theirs = Lexicon("theirs", "en", words, (20 + 0.5 * ours.frequencies).astype(np.uint8))
+    other = Lexicon("other", "de", ("habe", "haus", "selten"), np.array([200, 100, 1], dtype=np.uint8))
+    assert on_scale(other, ours, theirs).frequencies.tolist() == pytest.approx([120, 70, 20], abs=1)
+    strangers = replace(theirs, words=tuple(f"{word}x" for word in words))
+    assert on_scale(other, ours, strangers) is other  # no word is shared
+    assert on_scale(other, ours, replace(theirs, frequencies=theirs.frequencies[::-1])) is other  # nor is the order
+
+
+OPEN = {"fluency_weight": 0.3, "literal_bonus": 6.0, "none_bonus": -1.0, "none_share": 0.4, "temperature": 1.0}
+
+
+def test_literals_are_answers_unless_targets_are_added(tmp_path):
+    path = tmp_path / "swipes.jsonl"
+    path.write_bytes(lines([row("hello"), row("zebra")]))
+    options = EvaluationOptions(lexicon=WORDS, scoring=OPEN)
+    _, unknown = evaluate([path], options).outcomes["qwerty"]
+    assert "zebra" in unknown.ranking
+    assert not unknown.known
+    closed = evaluate([path], replace(options, add_targets=True)).outcomes["qwerty"]
+    assert all(set(one.ranking) <= {"hello", "world", "its", "water", "zebra"} for one in closed)
+    assert closed[1].rank == 1
+
+
+def test_the_first_letters_are_given(tmp_path):
+    path = tmp_path / "swipes.jsonl"
+    path.write_bytes(lines([row("water") | {"word": "world"}]))  # it follows another word's keys
+    options = EvaluationOptions(lexicon=WORDS, scoring=Scoring())
+    assert evaluate([path], options).outcomes["qwerty"][0].rank > 1
+    (outcome,) = evaluate([path], replace(options, letters=2)).outcomes["qwerty"]
+    assert outcome.ranking == ("world",)
+    assert evaluate([path], replace(options, letters=48)).overall.top1 == 100
+
+
+def test_own_words_come_from_a_file(tmp_path):
+    own = Vocabulary()
+    own.learn("zebra", 10)
+    own.save(tmp_path / "own.json")
+    path = tmp_path / "swipes.jsonl"
+    path.write_bytes(lines([row("zebra")]))
+    options = EvaluationOptions(lexicon=WORDS, scoring=Scoring())
+    assert evaluate([path], options).overall.top1 == 0
+    result = evaluate([path], replace(options, vocabulary=tmp_path / "own.json"))
+    assert (result.overall.top1, result.unknown.n) == (100, 1)  # the list lacks it
+
+
+def test_contradictions_are_refused():
+    for options, message in (
+        ({"method": "shark2", "learn": True}, "shark2 has no learn"),
+        ({"method": "shark2", "adapt": True}, "shark2 has no adapt"),
+        ({"method": "shark2", "vocabulary": "own.json"}, "shark2 has no vocabulary"),
+        ({"method": "shark2", "letters": 2}, "shark2 has no letters"),
+        ({"context": "decoded", "revise": True, "learn": True}, "cannot be learned in between"),
+        ({"context": "decoded", "revise": True, "adapt": True}, "cannot be learned in between"),
+        ({"letters": -1}, "number from 0, got -1"),
+    ):
+        with pytest.raises(CorpusError, match=message):
+            EvaluationOptions(**options)

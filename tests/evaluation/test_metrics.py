@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from glissando.evaluation.metrics import Bin, Outcome, calibration_error, reliability, summarise
+from glissando.evaluation.metrics import Bin, Outcome, calibration_error, coverage, reliability, summarise
 
 
 def test_ranks_by_hand():
@@ -50,3 +50,19 @@ def test_outcomes_without_a_probability_do_not_count():
     sure, wrong = Outcome("a", ("a",), probability=0.9), Outcome("a", ("b", "a"), probability=0.9)
     assert summarise([sure, wrong, Outcome("a", ("a",))]).calibration_error == pytest.approx(40)
     assert summarise([Outcome("a", ("a",))]).calibration_error is None
+
+
+def test_coverage_by_hand():
+    outcomes = [
+        Outcome("a", ("a",), probability=0.9), Outcome("a", ("b",), probability=0.5),
+        Outcome("a", ("a",), probability=0.7), Outcome("a", ("a",), probability=0.5), Outcome("a", ()),
+    ]  # fmt: skip
+    found = coverage(outcomes)
+    assert found.threshold.tolist() == [0.9, 0.7, 0.5]  # equal probabilities are answered together
+    assert found.answered.tolist() == [20, 40, 80]  # no candidate, no answer
+    assert found.accuracy.tolist() == [100, 100, 75]
+    assert found.expected.tolist() == pytest.approx([90, 80, 65])
+    assert found.at(95) == (40, 0.7)
+    assert found.at(75) == (80, 0.5)
+    assert coverage(outcomes[1:2]).at(95) is None
+    assert len(coverage([Outcome("a", ())]).threshold) == 0

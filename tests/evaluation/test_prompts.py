@@ -11,7 +11,9 @@ from glissando.corpus.records import swipe_from_dict
 from glissando.errors import CorpusError
 from glissando.evaluation.evaluate import EvaluationOptions, evaluate
 from glissando.evaluation.prompts import Writing, count_people, places, prompt_texts
+from glissando.lexicon import Lexicon, join_lexicons
 from glissando.ngrams import build_context
+from glissando.scoring import Scoring
 
 
 def swipes(*pairs, session="p"):
@@ -101,3 +103,17 @@ def test_rows_come_out_as_often_as_they_went_in(board):
     rows = swipes(*[(["a", "ab", "ac"][rng.integers(3)], "a ab ac ab a") for _ in range(30)])
     for mode, revise in (("none", False), ("prompt", False), ("decoded", True)):
         assert {at for at, _ in written(board, rows, mode, revise)} == set(range(30))
+
+
+def test_several_languages_follow_the_persons_last_words_without_a_context(tmp_path):
+    """ "ab" is of one language and "ac" of the other; after enough words of the other, "ac" is read."""
+    lexicon = join_lexicons([Lexicon("one", "en", ("ab", "b"), np.array([200, 200], np.uint8)),
+                             Lexicon("two", "de", ("ac", "c"), np.array([200, 200], np.uint8))])  # fmt: skip
+    frames = [[0.9, 0.03, 0.03, 0.04], [0.03, 0.47, 0.46, 0.04]]
+    board = scripted_keyboard({"ab": 1}, frames, scoring=Scoring(frequency_weight=0.1)).replace(lexicon=lexicon)
+    both = board.finalists(SWIPE)
+    other = board.finalists(SWIPE, prefix="ac")
+    rows = swipes(*[("ac", None)] * 4) + swipes(("ac", None), session="q")
+    writing = Writing(board, rows, "none", False, 10)
+    best = [ranked[0].word for found in (both, other, other, both, both) for _, ranked in writing.rank(found)]
+    assert best == ["ab", "ac", "ac", "ac", "ab"]  # the last is another person, whose text begins

@@ -65,6 +65,46 @@ def test_any_layout_in_its_own_language(client, layout, word):
     assert "script" not in answer.text
 
 
+def test_answers_say_what_is_literal_which_language_and_how_likely_none_is(client):
+    answer = decode(client, points=points("hello"), k=4).json()
+    assert {(type(one["literal"]), one["language"]) for one in answer["candidates"]} == {(bool, "en")}
+    assert answer["none"] == pytest.approx(1 - sum(one["probability"] for one in answer["candidates"]), abs=1e-6)
+    explained = client.post("/api/explain", json={"points": points("hello"), "k": 4}).json()
+    assert explained["none"] == pytest.approx(answer["none"], abs=1e-4)
+
+
+def test_tapped_letters_narrow_the_words_of_their_own_request(client):
+    bodies = [{"points": points("hello"), "prefix": prefix, "k": 20} for prefix in ("", "th", "Wo", "")] * 4
+    bodies += [{"points": points("hello"), "prefix": "я"}]
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda body: decode(client, **body), bodies))
+    for body, answer in zip(bodies[:-1], answers, strict=False):
+        found = answer.json()["candidates"]
+        assert found
+        assert all(one["letters"].startswith(body["prefix"].lower()) for one in found)
+    assert answers[-1].status_code == 422
+    assert "not on the layout" in answers[-1].json()["error"]["message"]
+    ended = decode(client, points=points("hello"), suffix="ing", k=20).json()["candidates"]
+    assert ended
+    assert all(one["letters"].endswith("ing") for one in ended)
+    explained = client.post("/api/explain", json={"points": points("hello"), "prefix": "th", "word": "hello"}).json()
+    assert all(one["letters"].startswith("th") for one in explained["candidates"])
+    assert explained["meant"]["verdict"] == "pruned"
+
+
+def test_several_languages_on_one_keyboard(client):
+    """vi and ms have short lists."""
+    answer = decode(client, points=points("rumah"), language="vi,ms", prefix="rumah", k=20).json()
+    assert [one["language"] for one in answer["candidates"] if one["word"] == "rumah"] == ["ms"]
+    for bad, message in (
+        ("vi,xx", "no language 'xx'"), ("vi,", "no language ''"), ("vi,vi", "different ones"),
+        ("vi,ms,da,nl", "up to 3"), ("vi,./x", "no language './x'"),
+    ):  # fmt: skip
+        refused = decode(client, language=bad)
+        assert refused.status_code == 422
+        assert message in refused.json()["error"]["message"]
+
+
 BAD = {
     "not JSON": (b"{", 400, "not JSON"),
     "nested": (b"[" * 100_000, 400, "not JSON"),
@@ -90,6 +130,8 @@ BAD = {
     "a number for a text": (b'{"points": [[0, 0, 0]], "context": 1}', 422, "context: Input should be a valid string"),
     "a text too long": (json.dumps({"points": [[0, 0, 0]], "context": "a " * 2049}).encode(), 422, "at most 4096"),
     "half a character in a text": (b'{"points": [[0, 0, 0]], "context": "\\ud83d"}', 400, "not JSON"),
+    "a number for a prefix": (b'{"points": [[0, 0, 0]], "prefix": 1}', 422, "prefix: Input should be a valid string"),
+    "a prefix that is long": (json.dumps({"points": [[0, 0, 0]], "prefix": "a" * 49}).encode(), 422, "at most 48"),
     "rows and keys": (b'{"points": [[0, 0, 0]], "layout": {"name": "x"}}', 422, "either a list"),
     "no letters": (b'{"points": [[0, 0, 0]], "layout": {"name": "x", "rows": ["   "]}}', 422, "keys"),
     "a language it cannot type": (

@@ -14,6 +14,12 @@ SWIPE = Gesture([0.1, 0.9], [0.5, 0.5], [0, 300])
 HANGS = 300  # seconds; nothing waits so long unless it would wait for ever
 
 
+class Word(str):
+    """A candidate of which only the word counts here."""
+
+    probability = 0.1
+
+
 class SlowKeyboard:
     """Answers when told to."""
 
@@ -21,14 +27,14 @@ class SlowKeyboard:
         self.started, self.release = threading.Event(), threading.Event()
         self.batches = []
 
-    def decode(self, gesture, k, context):
-        return self.decode_batch([gesture], k, [context])[0]
+    def decode(self, gesture, k, context, prefix, suffix):
+        return [Word(prefix + word + suffix) for word in self.decode_batch([gesture], k, [context])[0]]
 
     def decode_batch(self, gestures, k, contexts):
         self.batches.append(len(gestures))
         self.started.set()
         assert self.release.wait(HANGS)
-        return [[f"{text or ''}{gesture.x[0]:g}"] * k for gesture, text in zip(gestures, contexts, strict=True)]
+        return [[Word(f"{text or ''}{one.x[0]:g}")] * k for one, text in zip(gestures, contexts, strict=True)]
 
 
 def scene(play, limit=99):
@@ -81,6 +87,20 @@ def test_swipes_that_wait_are_decoded_together_and_get_their_own_answers():
     scene(play)
 
 
+def test_a_swipe_between_tapped_letters_is_decoded_alone():
+    async def play(slow, queue):
+        tapped = [("", ""), ("a", ""), ("", ""), ("", "b")]
+        tasks = [asyncio.create_task(queue.decode(slow, SWIPE, 1, None, letters)) for letters in tapped]
+        await asyncio.sleep(0)
+        slow.release.set()
+        answers = await asyncio.gather(*tasks)
+        assert [one.candidates for one in answers] == [["0.1"], ["a0.1"], ["0.1"], ["0.1b"]]
+        assert [one.none for one in answers] == [pytest.approx(0.9)] * 4
+        assert slow.batches == [1, 2, 1, 1]
+
+    scene(play)
+
+
 def test_a_failure_reaches_those_of_its_keyboard_and_nobody_else():
     class Broken:
         def decode_batch(self, gestures, k, contexts):
@@ -112,7 +132,7 @@ def small(letters):
 
 def test_keyboards_are_shared_bounded_and_the_least_used_goes(keyboards, tmp_path, monkeypatch):
     monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
-    monkeypatch.setattr(decoding, "MAX_TRIES", 2)
+    monkeypatch.setitem(decoding.MAX_CACHED, "trie", 2)
     asked = []
 
     async def get(letters):

@@ -9,7 +9,21 @@ import sys
 
 import typer
 
-from glissando.cli import bench, context, corpus, decode, demo, design, export, figure, layouts, serve, train, tune
+from glissando.cli import (
+    bench,
+    context,
+    corpus,
+    decode,
+    demo,
+    design,
+    export,
+    figure,
+    layouts,
+    serve,
+    train,
+    tune,
+    vocabulary,
+)
 from glissando.errors import GlissandoError
 
 app = typer.Typer(
@@ -28,6 +42,7 @@ app.command()(tune.tune)
 app.command()(serve.serve)
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(context.app, name="context")
+app.add_typer(vocabulary.app, name="vocabulary")
 app.add_typer(train.app, name="train")
 app.add_typer(design.app, name="design")
 app.add_typer(export.app, name="export")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,14 +20,16 @@ if TYPE_CHECKING:
     from glissando.evaluation.metrics import Metrics
     from glissando.gesture import Gesture
     from glissando.keyboard import Keyboard
+    from glissando.scoring import Candidate
     from glissando.shark2 import Shark2
 
 
 def decode(
     file: Annotated[str, Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
     layout: Annotated[str | None, Option(help="Layout of lines that name none: a name or a .json file.")] = None,
-    language: opt.Language = None,
+    language: opt.Languages = None,
     lexicon: opt.Lexicon = None,
+    vocabulary: opt.Vocabulary = None,
     layouts: opt.Layouts = None,
     method: opt.Method = "auto",
     scoring: opt.Scoring = "auto",
@@ -38,6 +41,11 @@ def decode(
     sentence: Annotated[
         bool, Option("--sentence", help="The swipes follow each other in one text; each sees what was decoded before.")
     ] = False,
+    prefix: Annotated[str, Option(help="Letters that every word begins with, unless its line says otherwise.")] = "",
+    suffix: Annotated[str, Option(help="Letters that every word ends with, unless its line says otherwise.")] = "",
+    abstain: Annotated[
+        float, Option(min=0, max=1, metavar="P", help="Leave a line empty if its first word is less likely than P.")
+    ] = 0.0,
     as_json: opt.Json = False,
 ) -> None:
     """Decode swipes to words, one line per swipe: its candidates, best first.
@@ -48,23 +56,33 @@ def decode(
 
     with x and y in fractions of the letter area and t in milliseconds. The context is the text before the swipe, ""
     the beginning of a text; without it the swipe stands alone. With --sentence the first line begins a text, and so
-    does every line with a context of its own.
+    does every line with a context of its own. "prefix" and "suffix" are letters that were tapped.
+
+    A word can be one that no list has, read letter by letter. With --json a line is an object: candidates, each with
+    its probability, its language and whether it is "literal"; and "none", how likely none of the words found is meant
+    (null for shark2, which does not know). An empty line of --abstain has no candidates and adds nothing to the text.
+
+    With --language de,en and --lexicon, the list takes the place of its own language's.
 
     **Examples**
 
         glissando decode swipes.jsonl
         glissando decode sentence.jsonl --sentence -k 1
+        glissando decode swipes.jsonl --language de,en --vocabulary own.json --abstain 0.8
+        glissando decode swipes.jsonl --prefix un --suffix ed
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
     """
     from glissando.evaluation.evaluate import EvaluationOptions
 
     options = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
-        weights=weights, decoder=decoder, matcher=matcher, beam=beam,
+        weights=weights, decoder=decoder, matcher=matcher, beam=beam, vocabulary=vocabulary,
     )  # fmt: skip
-    for candidates in _decode_lines(file, layout, options, k, sentence):
+    wishes = _Wishes(k, sentence, prefix, suffix, abstain)
+    for candidates, none in _decode_lines(file, layout, options, wishes):
         if as_json:
-            print(json.dumps([vars(candidate) for candidate in candidates], ensure_ascii=False), flush=True)
+            answer = {"candidates": [vars(candidate) for candidate in candidates], "none": none}
+            print(json.dumps(answer, ensure_ascii=False), flush=True)
         else:
             print("\t".join(candidate.word for candidate in candidates), flush=True)
 
@@ -72,8 +90,9 @@ def decode(
 def evaluate(
     files: opt.Labelled,
     method: opt.Method = "encoder",
-    language: opt.Language = None,
+    language: opt.Languages = None,
     lexicon: opt.Lexicon = None,
+    vocabulary: opt.Vocabulary = None,
     layouts: opt.Layouts = None,
     scoring: opt.Scoring = "auto",
     weights: opt.Weights = "encoder",
@@ -91,17 +110,35 @@ def evaluate(
     prompts: Annotated[
         list[Path] | None, Option(help="Other files of the study, to see which prompts several people were given.")
     ] = None,
+    learn: Annotated[
+        bool, Option("--learn", help="Make each word an own word of its person after it was judged.")
+    ] = False,
+    adapt: Annotated[
+        bool, Option("--adapt", help="Fit the ranking constants to each person, to the words judged so far.")
+    ] = False,
+    letters: Annotated[int, Option(min=0, max=48, help="Give the first N letters of each word, as if tapped.")] = 0,
     reliability: Annotated[Path | None, Option(help="Draw accuracy over probability (.png, .svg, .pdf).")] = None,
     as_json: opt.Json = False,
 ) -> None:
     """Decode swipes whose words are known and print the accuracy, by layout. Shares are in percent.
 
-    Words that the lexicon lacks count as misses unless --add-targets adds them. Where swipes have prompts, those that
-    several people were given are sentences, and the others random words; both have a row of their own.
+    Words that the lexicon lacks must be read letter by letter, unless --add-targets adds them; then every word is in
+    the list, and nothing is read without it. Words that the list has (before any is added) and words that it lacks
+    have a row each, "known" and "unknown". Where swipes have prompts, those that several people were given are
+    sentences, and the others random words; both have a row of their own.
+
+    With --learn and --adapt the swipes are decoded in the order of the files, each before it is learned. A person is a
+    session; swipes without one count as those of one person.
+
+    With several languages, a swipe is decoded in the languages of the words decoded for the same person before it,
+    also where --context is none; with --context, in those of its prompt. A --lexicon takes the place of the list of its
+    own language, or of the first language if it states none.
 
     **Examples**
 
         glissando evaluate swipes.jsonl.gz --add-targets --max-key-distance 2
+        glissando evaluate swipes.jsonl.gz --method auto --learn --adapt
+        glissando evaluate swipes.jsonl.gz --method auto --language en,de --letters 2
         glissando evaluate val.jsonl.gz --method auto --context decoded --revise --prompts train.jsonl.gz
         glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
     """
@@ -116,6 +153,7 @@ def evaluate(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
         weights=weights, decoder=decoder, matcher=matcher, add_targets=add_targets, max_key_distance=max_key_distance,
         beam=beam, limit=limit, context=context, revise=revise, prompts=tuple(prompts or ()),  # type: ignore[arg-type]
+        vocabulary=vocabulary, learn=learn, adapt=adapt, letters=letters,
     )  # fmt: skip
     with bar("decoding") as progress:
         result = run(files, options, progress)
@@ -137,37 +175,73 @@ def known_method(name: str) -> Any:
     return name
 
 
+@dataclass(frozen=True)
+class _Wishes:
+    """What a user wants of every line: see the options of ``decode``."""
+
+    k: int
+    sentence: bool
+    prefix: str
+    suffix: str
+    abstain: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A line to decode: the swipe, the layout's name or "" for the default, and what else the line says."""
+
+    gesture: Gesture
+    layout: str
+    context: str | None
+    prefix: str | None
+    suffix: str | None
+
+
 def _decode_lines(
-    file: str, layout: str | None, options: EvaluationOptions, k: int, sentence: bool
-) -> Iterator[list[Any]]:
-    """Candidates for every line of a file, with one keyboard for each layout that occurs."""
+    file: str, layout: str | None, options: EvaluationOptions, wishes: _Wishes
+) -> Iterator[tuple[Sequence[Candidate], float | None]]:
+    """Candidates of every line of a file, and how likely none is right; one keyboard for each layout that occurs."""
     from glissando.corpus.layouts import LayoutShelf
-    from glissando.errors import GlissandoError
     from glissando.evaluation.evaluate import keyboard_for
-    from glissando.keyboard import Keyboard
     from glissando.layout import load_layout
 
     shelf = LayoutShelf(options.layouts)
     default = shelf.get(layout or "qwerty") or load_layout(layout or "qwerty")
     keyboards: dict[str, Keyboard | Shark2] = {}
-    text = "" if sentence else None
-    for gesture, name, context in _read_gestures(file, shelf):
-        if name not in keyboards:
-            keyboards[name], _ = keyboard_for(shelf[name] if name else default, [], options)
-        board, before = keyboards[name], text if context is None else context
-        if not isinstance(board, Keyboard):
-            if before is not None:
-                raise GlissandoError("shark2 decodes words alone: it takes no context and no --sentence")
-            yield board.decode(gesture, k)
-            continue
-        candidates = board.decode(gesture, k, before)
-        if sentence:
+    text = "" if wishes.sentence else None
+    for line in _read_lines(file, shelf):
+        if line.layout not in keyboards:
+            keyboards[line.layout], _ = keyboard_for(shelf[line.layout] if line.layout else default, [], options)
+        before = text if line.context is None else line.context
+        candidates, none = _decode_line(keyboards[line.layout], line, before, wishes)
+        if candidates and candidates[0].probability < wishes.abstain:
+            candidates = []
+        if wishes.sentence:
             text = f"{before} {candidates[0].word}" if candidates else before
-        yield candidates
+        yield candidates, none
 
 
-def _read_gestures(file: str, shelf: LayoutShelf) -> Iterator[tuple[Gesture, str, str | None]]:
-    """(gesture, layout's name or "" for the default, text before) of every line; an error names file and line."""
+def _decode_line(
+    board: Keyboard | Shark2, line: _Line, before: str | None, wishes: _Wishes
+) -> tuple[Sequence[Candidate], float | None]:
+    """Candidates of a line after a text, and how likely none of them is right, None where that is not known."""
+    from glissando.errors import GlissandoError
+    from glissando.keyboard import Keyboard
+
+    prefix = wishes.prefix if line.prefix is None else line.prefix
+    suffix = wishes.suffix if line.suffix is None else line.suffix
+    if isinstance(board, Keyboard):
+        found = board.decode(line.gesture, wishes.k, before, prefix, suffix)
+        return found, found.none
+    if before is not None:
+        raise GlissandoError("shark2 decodes words alone: it takes no context and no --sentence")
+    if prefix or suffix:
+        raise GlissandoError("shark2 takes no prefix and no suffix")
+    return board.decode(line.gesture, wishes.k), None
+
+
+def _read_lines(file: str, shelf: LayoutShelf) -> Iterator[_Line]:
+    """Every line of a file; an error names file and line."""
     from glissando.corpus.lines import LineError, parse_object, read_lines
     from glissando.corpus.records import gesture_from_columns, text_field
     from glissando.errors import CorpusError
@@ -183,10 +257,10 @@ def _read_gestures(file: str, shelf: LayoutShelf) -> Iterator[tuple[Gesture, str
             if name:
                 _ = shelf[name]
             gesture = gesture_from_columns(*columns)  # type: ignore[arg-type]
-            context = text_field(data, "context")
+            said = [text_field(data, field) for field in ("context", "prefix", "suffix")]
         except CorpusError as error:
             raise CorpusError(f"{named}:{number}: {error}") from None
-        yield gesture, name, context
+        yield _Line(gesture, name, *said)
 
 
 def _read_standard_input() -> Iterator[tuple[int, bytes]]:
@@ -206,7 +280,7 @@ def _print_table(result: Evaluation, options: EvaluationOptions) -> None:
     rows = list(result.by_layout.items())
     if len(rows) > 1:
         rows.append(("all", result.overall))
-    rows += [(name, metrics) for name, metrics in (("sentences", result.sentences), ("words", result.words)) if metrics]
+    rows += result.parts.items()
     print_table(
         f"{options.method}, beam {options.beam}" if options.method != "shark2" else options.method,
         ("layout", "n", "top-1", "±", "top-3", "top-10", "greedy", "recall", "ece", "oov", "ms"),

@@ -1,4 +1,4 @@
-"""``glissando figure``: pictures of what the encoder sees, of augmentation, of training and of mistakes."""
+"""``glissando figure``: pictures of what the encoder sees, of augmentation, training, mistakes and abstaining."""
 
 from __future__ import annotations
 
@@ -142,6 +142,69 @@ def errors(
         print_json([mistake.to_dict() for mistake in findings.mistakes])
     else:
         _print_causes(findings, count)
+
+
+@app.command()
+def coverage(
+    files: opt.Labelled,
+    method: Annotated[
+        list[str] | None, Option("--method", help="As in evaluate; may be repeated, a curve each. By default auto.")
+    ] = None,
+    language: opt.Languages = None,
+    lexicon: opt.Lexicon = None,
+    layouts: opt.Layouts = None,
+    add_targets: opt.AddTargets = False,
+    max_key_distance: opt.MaxDistance = None,
+    limit: opt.Limit = None,
+    out: OutOption = Path("coverage"),
+    as_json: opt.Json = False,
+) -> None:
+    """What abstaining is worth: how many first candidates are right, over the share of swipes that are answered.
+
+    A keyboard abstains where its first candidate is less likely than a threshold. Each file and method has a curve, as
+    the threshold moves. The dotted line is the mean probability of the answers: where probabilities are true, both
+    lines are one. The table says how many swipes are answered with 95, 98 and 99 % of the answers right, and the
+    threshold, which is the P of `glissando decode --abstain P`.
+
+    **Examples**
+
+        glissando figure coverage val.jsonl.gz --lexicon en_wordlist.combined.gz --max-key-distance 2
+        glissando figure coverage val.jsonl.gz --method auto --method shark2 --json
+    """
+    from glissando.cli.decode import known_method
+    from glissando.evaluation.evaluate import EvaluationOptions
+    from glissando.figures.coverage import draw_coverage, measure_coverage
+
+    options = EvaluationOptions(
+        language=language, lexicon=lexicon, layouts=layouts, add_targets=add_targets,
+        max_key_distance=max_key_distance, limit=limit,
+    )  # fmt: skip
+    methods = [known_method(name) for name in method or ["auto"]]
+    with bar("decoding") as progress:
+        curves = measure_coverage(files, methods, options, progress)
+    _save(draw_coverage(curves), out)
+    if as_json:
+        print_json({label: curve.to_dict() for label, curve in curves.items()})
+    else:
+        _print_coverage({label: curve.to_dict() for label, curve in curves.items()})
+
+
+def _print_coverage(curves: dict[str, dict[str, Any]]) -> None:
+    """Print how many swipes are answered at some accuracies."""
+    accuracies = list(next(iter(curves.values()))["at"])
+    print_table(
+        "answers right in percent if all swipes are answered; else swipes answered in percent, and the threshold",
+        ("", "n", "all", *(f"{accuracy} % right" for accuracy in accuracies)),
+        [
+            (label, f"{one['n']:,}", f"{one['accuracy']:.1f}", *(_reached(one["at"][name]) for name in accuracies))
+            for label, one in curves.items()
+        ],
+    )
+
+
+def _reached(found: dict[str, float] | None) -> str:
+    """A share answered and its threshold, or a dash where the accuracy is never reached."""
+    return "-" if found is None else f"{found['answered']:.1f}, {found['threshold']:.2f}"
 
 
 def _print_causes(findings: Findings, count: int) -> None:

@@ -12,6 +12,10 @@ Layout = Annotated[str, Option(help="A built-in layout or a .json file.")]
 Layouts = Annotated[Path | None, Option(help="Directory of layouts, searched before the built-in ones.")]
 LayoutNames = Annotated[list[str], Argument(metavar="LAYOUT...", help="Built-in layouts or .json files.")]
 Language = Annotated[str | None, Option(help="Language of the word list; by default the layout's.")]
+Languages = Annotated[
+    str | None,
+    Option(help="Language of the words, or several, the main one first: de,en. By default the layout's."),
+]
 Lexicon = Annotated[Path | None, Option(help="A word list instead: AOSP .combined or words; .gz too.")]
 Method = Annotated[
     str,
@@ -25,6 +29,10 @@ Weights = Annotated[str, Option(help="A packaged encoder, or an .onnx file with 
 Decoder = Annotated[str, Option(help="A packaged decoder, or an .onnx file with its .json beside it.")]
 Matcher = Annotated[str, Option(help="A packaged matcher, or an .onnx file with its .json beside it.")]
 Beam = Annotated[int, Option(min=1, max=10_000, help="Hypotheses the beam keeps.")]
+
+Vocabulary = Annotated[
+    Path | None, Option(help="A person's own words: a file of `glissando vocabulary` or Vocabulary.save.")
+]
 
 # The swipes
 Labelled = Annotated[list[Path], Argument(help="JSON lines with word, x, y, t and layout, plain or gzip.")]

@@ -16,20 +16,28 @@ from glissando.corpus.filters import measured
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.lines import LineError, read_objects
 from glissando.corpus.records import Swipe, swipe_from_dict
-from glissando.errors import CorpusError
+from glissando.errors import CorpusError, LexiconError
 from glissando.evaluation.metrics import Metrics, Outcome, summarise
+from glissando.evaluation.people import People
+from glissando.evaluation.people import finalists as finalists_of
 from glissando.evaluation.prompts import MODES, Mode, Writing, count_people
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.layout import Layout
-from glissando.lexicon import Lexicon, load_lexicon, typed_letters
+from glissando.lexicon import Lexicon, join_lexicons, load_lexicon, typed_letters
 from glissando.scoring import Candidate, Scoring
 from glissando.shark2 import Shark2, load_shark2
+from glissando.stages import Finalists, Readings
+from glissando.threads import map_on_cores
+from glissando.trie import Affixes
+from glissando.vocabulary import Vocabulary
+from glissando.words import PackedWords
 
 Method = keyboard.Method | Literal["shark2"]
 METHODS: tuple[Method, ...] = (*keyboard.METHODS, "shark2")
 
 CHUNK = 256  # swipes decoded between two calls of the progress function
+FEWEST_LEVELS = 20  # different bytes of shared words that say how two lists' scales compare
 TIMED = 100  # swipes per layout decoded one at a time for the latency
 
 
@@ -40,14 +48,16 @@ class EvaluationOptions:
     Attributes:
         method: "encoder", "matcher" (asked where the encoder is in doubt), "decoder" (an error on layouts it was not
             made for), "auto" (the matcher, unless the constants know none) or "shark2".
-        language: the language of the word list, by default the layout's.
-        lexicon: a word list instead of the language's.
+        language: the language of the word list, by default the layout's; several are "de,en", the main one first.
+        lexicon: a word list instead of the language's. With several languages it takes the place of one list: that of
+            its own language, or of the first named where it states none.
         layouts: a directory of layout files, searched before the built-in ones.
         scoring: "auto", a packaged name, a file, or constants.
         weights: a packaged encoder or an ``.onnx`` file.
         decoder: a packaged decoder or an ``.onnx`` file.
         matcher: a packaged matcher or an ``.onnx`` file.
-        add_targets: add the words meant to the lexicon; otherwise swipes for words that it lacks count as misses.
+        add_targets: add the words meant to the lexicon, which then has every word: no literals are read. Otherwise
+            words that it lacks can only be read letter by letter.
         max_key_distance: leave out swipes that are further than this from their word's keys, in key widths.
         beam: hypotheses kept.
         limit: the most swipes to read of each file.
@@ -55,6 +65,10 @@ class EvaluationOptions:
             before it, for the same person and prompt in the order of the file).
         revise: count the answer after the next word of the prompt has been seen.
         prompts: other files of the same study, read only to see which prompts several people were given.
+        vocabulary: a file of own words, which every person begins with.
+        learn: make each word an own word of its person after it was judged.
+        adapt: fit the ranking constants to each person, to the words judged so far.
+        letters: how many of the first letters of each word are given, as if they were tapped.
     """
 
     method: Method = "encoder"
@@ -72,6 +86,10 @@ class EvaluationOptions:
     context: Mode = "none"
     revise: bool = False
     prompts: tuple[Path, ...] = ()
+    vocabulary: str | Path | None = None
+    learn: bool = False
+    adapt: bool = False
+    letters: int = 0
 
     def __post_init__(self) -> None:
         if self.context not in MODES:
@@ -80,6 +98,13 @@ class EvaluationOptions:
             raise CorpusError("to revise, the words around a swipe must be known: choose context prompt or decoded")
         if self.context != "none" and self.method == "shark2":
             raise CorpusError("shark2 decodes words alone: it has no context")
+        personal = {"vocabulary": self.vocabulary, "learn": self.learn, "adapt": self.adapt, "letters": self.letters}
+        if self.method == "shark2" and (asked := [name for name, value in personal.items() if value]):
+            raise CorpusError(f"shark2 has no {asked[0]}: own words, habits and tapped letters need the encoder")
+        if self.revise and (self.learn or self.adapt):
+            raise CorpusError("to revise, a word is judged after the next one: it cannot be learned in between")
+        if self.letters < 0:
+            raise CorpusError(f"the letters given are a number from 0, got {self.letters}")
 
 
 @dataclass(frozen=True)
@@ -93,6 +118,8 @@ class Evaluation:
         sentences: those whose prompt several people were given, None where there are none: studies draw sentences
             from a list.
         words: those whose prompt one person was given, None where there are none: studies make up random words.
+        known: those whose word the lexicon has, None where there are none.
+        unknown: those whose word it lacks, None where there are none; added targets are unknown words, too.
     """
 
     overall: Metrics
@@ -100,16 +127,22 @@ class Evaluation:
     outcomes: dict[str, list[Outcome]]
     sentences: Metrics | None = None
     words: Metrics | None = None
+    known: Metrics | None = None
+    unknown: Metrics | None = None
+
+    @property
+    def parts(self) -> dict[str, Metrics]:
+        """The metrics of kinds of swipes that are there: known and unknown words if both are, sentences and words."""
+        kinds = {"sentences": self.sentences, "words": self.words}
+        if self.unknown is not None:
+            kinds |= {"known": self.known, "unknown": self.unknown}
+        return {name: metrics for name, metrics in kinds.items() if metrics is not None}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form, without the outcomes."""
         by_layout = {name: metrics.to_dict() for name, metrics in self.by_layout.items()}
-        kinds = {"sentences": self.sentences, "words": self.words}
-        return {
-            "overall": self.overall.to_dict(),
-            "by_layout": by_layout,
-            **{name: metrics.to_dict() for name, metrics in kinds.items() if metrics is not None},
-        }
+        parts = {name: metrics.to_dict() for name, metrics in self.parts.items()}
+        return {"overall": self.overall.to_dict(), "by_layout": by_layout, **parts}
 
 
 def evaluate(
@@ -136,6 +169,7 @@ def evaluate(
     for name, swipes in groups.items():
         before = sum(len(done) for done in outcomes.values())
         board, known = keyboard_for(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
+        board = judged_board(board, options)
         report = (lambda done, before=before: progress(before + done, total)) if progress else None
         outcomes[name] = decode_swipes(board, swipes, known, options, report)
         timed = time_decoding(board, [swipe.gesture for swipe in swipes[:TIMED]])
@@ -143,7 +177,7 @@ def evaluate(
         by_layout[name] = summarise(outcomes[name], float(np.median(timed)))
     everything = [outcome for part in outcomes.values() for outcome in part]
     overall = summarise(everything, float(np.median(latencies)))
-    return Evaluation(overall, by_layout, outcomes, *_by_prompt(groups, outcomes, options))
+    return Evaluation(overall, by_layout, outcomes, *_by_prompt(groups, outcomes, options), *_by_known(everything))
 
 
 def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOptions) -> Iterator[Swipe]:
@@ -175,9 +209,7 @@ def keyboard_for(
     layout: Layout, targets: Sequence[str], options: EvaluationOptions
 ) -> tuple[Keyboard | Shark2, frozenset[str]]:
     """The keyboard that some options describe, and the spellings its lexicon had before targets were added."""
-    lexicon = load_lexicon(
-        options.lexicon if options.lexicon is not None else options.language or layout.language or "en"
-    )
+    lexicon = words_for(layout, options)
     letters = frozenset(layout.letters)
     known = frozenset(lexicon.spell(letters))
     if options.add_targets:
@@ -185,10 +217,61 @@ def keyboard_for(
     if options.method == "shark2":
         return Shark2(layout, lexicon, load_shark2(options.scoring)), known
     board = keyboard.load(
-        layout, options.language, lexicon=lexicon, scoring=options.scoring, weights=options.weights,
-        decoder=options.decoder, matcher=options.matcher, method=options.method, width=options.beam,
+        layout, None if len(languages_of(options)) > 1 else options.language, lexicon=lexicon, scoring=options.scoring,
+        weights=options.weights, decoder=options.decoder, matcher=options.matcher, method=options.method,
+        vocabulary=Vocabulary.load(options.vocabulary) if options.vocabulary else None, width=options.beam,
     )  # fmt: skip
     return board, known
+
+
+def languages_of(options: EvaluationOptions) -> list[str]:
+    """The codes of the languages that are asked for; none where it is the layout's."""
+    return [code.strip() for code in options.language.split(",")] if options.language else []
+
+
+def words_for(layout: Layout, options: EvaluationOptions) -> Lexicon:
+    """The word list that some options describe: one list, or the lists of several languages joined."""
+    codes = languages_of(options)
+    if options.lexicon is None:
+        return load_lexicon(",".join(codes) or layout.language or "en")
+    lexicon = load_lexicon(options.lexicon)
+    if len(codes) < 2 or len(lexicon.languages) > 1:
+        return lexicon
+    own = lexicon.language or codes[0]
+    if own not in codes:
+        raise LexiconError(f"lexicon {lexicon.name} is of language {own!r}, not of {', '.join(codes)}")
+    given, listed = replace(lexicon, language=own, languages=(own,)), load_lexicon(own)
+    return join_lexicons([given if code == own else on_scale(load_lexicon(code), listed, given) for code in codes])
+
+
+def on_scale(lexicon: Lexicon, listed: Lexicon, given: Lexicon) -> Lexicon:
+    """A lexicon whose bytes are brought to the scale of another, by a line through words that two lists share.
+
+    Lists count differently: "have" has 178 in Android's list and 219 in wordfreq's, so "habe" of wordfreq's German list
+    would displace it.
+
+    Args:
+        lexicon: of another language than the lists.
+        listed: a list of the same source as ``lexicon``.
+        given: a list of the same language as ``listed``, whose scale is wanted.
+    """
+    places = PackedWords.of(given.words).find(listed.words)
+    shared = places >= 0
+    before, after = listed.frequencies[shared].astype(np.float64), given.frequencies[places[shared]].astype(np.float64)
+    if len(np.unique(before)) < FEWEST_LEVELS:
+        return lexicon
+    slope, level = np.polyfit(before, after, 1)
+    if slope <= 0:
+        return lexicon
+    bytes_ = np.clip(np.rint(level + slope * lexicon.frequencies), 1, 255).astype(np.uint8)
+    return replace(lexicon, frequencies=bytes_)
+
+
+def judged_board(board: Keyboard | Shark2, options: EvaluationOptions) -> Keyboard | Shark2:
+    """A keyboard as it is evaluated: with added targets its lexicon has every word, so it reads no literals."""
+    if isinstance(board, Shark2) or not options.add_targets:
+        return board
+    return board.replace(scoring=board.scoring.closed())
 
 
 def decode_swipes(
@@ -199,6 +282,7 @@ def decode_swipes(
     progress: Callable[[int], None] | None = None,
 ) -> list[Outcome]:
     """Decode swipes in chunks on all cores."""
+    board = judged_board(board, options)
     letters = frozenset(board.layout.letters)
     outcomes: list[Outcome] = []
     for row, candidates, literal in _decode_rows(board, swipes, options):
@@ -234,12 +318,41 @@ def _decode_rows(
         return
     # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
     writing = Writing(board, swipes, options.context, options.revise, 4 * options.beam)
+    people = People(board, options.learn, options.adapt) if options.learn or options.adapt else None
     literals: list[str] = []
     for chunk in chunks:
-        stages = board.stages([swipe.gesture for swipe in chunk], 1)
-        literals += board.greedy(stages.readings.log_probs)
-        for finalists in stages.finalists:
+        readings = board.read([swipe.gesture for swipe in chunk])
+        literals += board.greedy(readings.log_probs)
+        for finalists in _finalists(people or board, chunk, readings, _given_letters(board, chunk, options.letters)):
             yield from ((row, candidates, literals[row]) for row, candidates in writing.rank(finalists))
+
+
+def _finalists(
+    board: Keyboard | People, swipes: Sequence[Swipe], readings: Readings, affixes: Sequence[Affixes]
+) -> Iterator[Finalists]:
+    """What swipes may mean, in their order. People learn a swipe's word when the next is asked for."""
+    if isinstance(board, Keyboard):
+        yield from map_on_cores(
+            lambda row: finalists_of(board, swipes[row], readings, row, affixes[row]), range(len(swipes))
+        )
+        return
+    for row, swipe in enumerate(swipes):
+        yield board.finalists(swipe, readings, row, affixes[row])
+        board.teach(swipe, readings, row)
+
+
+def _given_letters(board: Keyboard, swipes: Sequence[Swipe], count: int) -> list[Affixes]:
+    """The first letters of each word, as if they were tapped."""
+    letters = frozenset(board.layout.letters)
+    spelled = ("".join(typed_letters(swipe.word, letters)) for swipe in swipes)
+    return [board.dictionary.affixes(word[:count], "") for word in spelled]
+
+
+def _by_known(outcomes: Sequence[Outcome]) -> tuple[Metrics | None, Metrics | None]:
+    """The metrics of words that the lexicon has, and of those that it lacks."""
+    kinds = ([one for one in outcomes if one.known is known] for known in (True, False))
+    known, unknown = (summarise(kind) if kind else None for kind in kinds)
+    return known, unknown
 
 
 def _by_prompt(

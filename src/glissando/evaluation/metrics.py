@@ -165,6 +165,52 @@ def calibration_error(bins: Sequence[Bin]) -> float:
     return 100 * sum(part.swipes * abs(part.probability - part.right) for part in bins) / total if total else 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """What abstaining below a probability does: m thresholds, the highest first.
+
+    Attributes:
+        threshold: [m] the lowest probability that is still answered.
+        answered: [m] percent of all swipes that are answered.
+        accuracy: [m] percent of the answers that are right.
+        expected: [m] percent of them that the probabilities promise: their mean.
+    """
+
+    threshold: np.ndarray
+    answered: np.ndarray
+    accuracy: np.ndarray
+    expected: np.ndarray
+
+    def at(self, accuracy: float) -> tuple[float, float] | None:
+        """(percent answered, threshold) where the most is answered with at least this accuracy; None where it never is.
+
+        Args:
+            accuracy: in percent.
+        """
+        reached = np.flatnonzero(self.accuracy >= accuracy)
+        return (float(self.answered[reached[-1]]), float(self.threshold[reached[-1]])) if len(reached) else None
+
+
+def coverage(outcomes: Sequence[Outcome]) -> Coverage:
+    """How many swipes are answered and how many answers are right, for every threshold that makes a difference.
+
+    A swipe without a candidate is never answered.
+    """
+    judged = [(outcome.probability, outcome.rank == 1) for outcome in outcomes if outcome.probability is not None]
+    sure = np.array([probability for probability, _ in judged])
+    right = np.array([hit for _, hit in judged], dtype=np.float64)
+    order = np.argsort(-sure, kind="stable")
+    sure, right = sure[order], right[order]
+    last = np.flatnonzero(np.diff(sure, append=-1.0))  # of each group of equal probabilities
+    count = last + 1
+    return Coverage(
+        sure[last],
+        100 * count / max(len(outcomes), 1),
+        100 * np.cumsum(right)[last] / count,
+        100 * np.cumsum(sure)[last] / count,
+    )
+
+
 def _share(hits: Sequence[bool] | np.ndarray) -> float:
     """Percent of true values."""
     return 100 * int(np.count_nonzero(hits)) / len(hits)

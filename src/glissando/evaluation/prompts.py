@@ -12,6 +12,7 @@ from glissando.context import plain
 from glissando.corpus.lines import read_objects
 from glissando.corpus.records import Swipe, text_field
 from glissando.keyboard import Keyboard
+from glissando.languages import TAIL
 from glissando.scoring import Candidate
 from glissando.stages import Finalists
 
@@ -62,7 +63,10 @@ def prompt_texts(swipes: Sequence[Swipe]) -> list[str | None]:
 
 
 class Writing:
-    """People's texts while their swipes are decoded one after the other."""
+    """People's texts while their swipes are decoded one after the other.
+
+    With several languages, a swipe whose text is not known is decoded in the languages of the person's last words.
+    """
 
     def __init__(self, board: Keyboard, swipes: Sequence[Swipe], mode: Mode, revise: bool, depth: int) -> None:
         self.board = board
@@ -71,6 +75,8 @@ class Writing:
         self.mode = mode
         self.revise = revise
         self.depth = depth  # candidates of each swipe
+        self._alone = board.replace(context=None)  # which words follow which has no say without a text
+        self._spoken: dict[str | None, str] | None = defaultdict(str) if len(board.lexicon.languages) > 1 else None
         self._written: dict[tuple[str | None, str], dict[int, str]] = defaultdict(dict)
         self._last: tuple[int, Finalists] | None = None  # which the next may change
 
@@ -79,16 +85,29 @@ class Writing:
         before, row = self._last, 0 if self._last is None else self._last[0] + 1
         self._last = row, finalists
         if self.mode == "none" or self.places[row] is None:
-            yield row, self.board.choose(finalists, self.depth)
+            candidates = self._alone.choose(finalists, self.depth, self._last_words(row))
+            self._speak(row, candidates)
+            yield row, candidates
             return
         if self.revise and before and self._follows(before[0], row):
             sentence = self.board.join([before[1], finalists], self.depth, self._text(before[0]))
             rows, ranked = [before[0], row], sentence.candidates
         else:
             rows, ranked = [row], [self.board.choose(finalists, self.depth, self._text(row))]
+        self._speak(row, ranked[-1])
         for at, candidates in zip(rows, ranked, strict=True):
             self._write(at, candidates[0].word if candidates else "")
             yield at, candidates
+
+    def _last_words(self, row: int) -> str | None:
+        """The last words decoded for a row's person, None with one language, where they do not count."""
+        return None if self._spoken is None else self._spoken[self.swipes[row].session]
+
+    def _speak(self, row: int, candidates: Sequence[Candidate]) -> None:
+        """Add the best word of a row to its person's last words."""
+        if self._spoken is not None and candidates:
+            session = self.swipes[row].session
+            self._spoken[session] = f"{self._spoken[session]} {candidates[0].word}"[-2 * TAIL :]
 
     def _key(self, row: int) -> tuple[str | None, str]:
         return self.swipes[row].session, self.swipes[row].sentence or ""

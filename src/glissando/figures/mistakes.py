@@ -31,7 +31,7 @@ from glissando.corpus.records import Swipe
 from glissando.ctc import align, word_costs
 from glissando.design.measures import COLINEAR, clearance, key_scale, key_sequence
 from glissando.errors import CorpusError, GlissandoError
-from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets, with_aspect
+from glissando.evaluation.evaluate import EvaluationOptions, judged_board, keyboard_for, read_targets, with_aspect
 from glissando.figures.style import COLOURS, INK, MUTED, draw_keys, draw_trail, figure, heading, panels, set_fonts
 from glissando.gesture import resample
 from glissando.keyboard import Keyboard
@@ -113,7 +113,8 @@ def find_mistakes(
     mistakes: list[Mistake] = []
     done = 0
     for name, swipes in groups.items():
-        keyboard, _ = keyboard_for(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
+        words = [swipe.word for swipe in swipes]
+        keyboard = judged_board(keyboard_for(with_aspect(shelf[name], swipes), words, options)[0], options)
         assert isinstance(keyboard, Keyboard)
         for start in range(0, len(swipes), CHUNK):
             chunk = swipes[start : start + CHUNK]

@@ -11,6 +11,7 @@ from glissando.explain import Explanation
 from glissando.explain import explain as explain_swipe
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
+from glissando.scoring import Candidates
 from glissando.web.border import JsonRoute, RateLimit, address
 from glissando.web.decoding import Decoded, DecodeQueue, Keyboards, layout_dict
 from glissando.web.models import DecodeRequest, ExplainRequest, HealthResponse, LayoutsResponse, problems
@@ -37,16 +38,20 @@ def decode_router(keyboards: Keyboards, queue: DecodeQueue, requests: RateLimit,
     @router.post("/decode", responses=problems(400, 413, 422, 429, 503))
     async def decode(body: DecodeRequest, request: Request) -> Decoded:
         """Decode a swipe: points over the letter area in, words out. The text before it helps."""
-        gesture = Gesture.from_points(body.points)
-        return await queue.decode(await keyboard_for(body, request), gesture, body.k, body.context)
+        gesture, keyboard = Gesture.from_points(body.points), await keyboard_for(body, request)
+        tapped = body.prefix, body.suffix
+        keyboard.dictionary.affixes(*tapped)  # a letter that is not on the layout fails here, not in a batch
+        return await queue.decode(keyboard, gesture, body.k, body.context, tapped)
 
     @router.post("/explain", responses=problems(400, 413, 422, 429, 503))
     async def explain(body: ExplainRequest, request: Request) -> Explanation:
         """Say what the networks saw in a swipe, and why a word was not first."""
         gesture = Gesture.from_points(body.points)
         word, keyboard = (body.word or "").strip(), await keyboard_for(body, request)
-        explanation = await queue.run(explain_swipe, keyboard, gesture, word or None, body.context)
-        return replace(explanation, candidates=explanation.candidates[: body.k])
+        tapped = body.prefix, body.suffix
+        explanation = await queue.run(explain_swipe, keyboard, gesture, word or None, body.context, tapped)
+        shown = Candidates(explanation.candidates[: body.k])
+        return replace(explanation, candidates=shown, none=shown.none)
 
     @router.get("/layouts")
     def layouts() -> LayoutsResponse:

@@ -15,21 +15,23 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from glissando.context import load_context
+from glissando.context import Predictor, load_context
 from glissando.errors import GlissandoError, LayoutError, LexiconError
 from glissando.files import cache_directory
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard, load
+from glissando.languages import Contexts, Languages
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
-from glissando.lexicon import Lexicon
+from glissando.lexicon import Lexicon, join_lexicons
 from glissando.runtime import EncoderRuntime, MatcherRuntime
-from glissando.scoring import Candidate
+from glissando.scoring import Candidate, Candidates
 from glissando.web.models import CustomLayout
 from glissando.web.settings import Settings
 from glissando.weights import load_weights
 
 MAX_BUILDS = 8  # keyboards that may be in the making; each takes about a second
-MAX_TRIES = 100  # kept on the disk; each takes about 3 MB
+MAX_CACHED = {"trie": 100, "fluency": 100, "lexicon": 100}  # files on the disk; they take about 3, 0.5 and 2 MB each
+MAX_LANGUAGES = 3  # of one keyboard; each adds some 5 MB of memory
 MAX_BATCH = 16  # swipes decoded together; more gain little and make the first wait
 
 P = ParamSpec("P")
@@ -42,10 +44,17 @@ class QueueFullError(GlissandoError):
 
 @dataclass(frozen=True)
 class Decoded:
-    """The candidates of a swipe, best first, and how long its batch took, without waiting and transport."""
+    """What a swipe may mean.
+
+    Attributes:
+        candidates: the words, best first.
+        milliseconds: how long its batch took, without waiting and transport.
+        none: how likely none of them is meant.
+    """
 
     candidates: list[Candidate]
     milliseconds: float
+    none: float
 
 
 class Keyboards:
@@ -86,18 +95,21 @@ class Keyboards:
         return self.layouts[name]
 
     def language(self, asked: str | None, layout: Layout) -> str:
-        """The language asked for, else the layout's, else English."""
-        code = asked or layout.language or "en"
-        if code not in self.languages:
-            raise LexiconError(f"no language {code!r}; there are {', '.join(self.languages)}")
-        return code
+        """The language or languages asked for ("de,en"), else the layout's, else English."""
+        codes = [code.strip() for code in (asked or layout.language or "en").split(",")]
+        for code in codes:
+            if code not in self.languages:
+                raise LexiconError(f"no language {code!r}; there are {', '.join(self.languages)}")
+        if len(set(codes)) < len(codes) or len(codes) > MAX_LANGUAGES:
+            raise LexiconError(f"languages are up to {MAX_LANGUAGES} different ones, got {','.join(codes)}")
+        return ",".join(codes)
 
     async def get(self, layout: Layout, language: str, before_build: Callable[[], None] = lambda: None) -> Keyboard:
         """The keyboard of a layout and language.
 
         Args:
             layout: the layout.
-            language: the language of its words.
+            language: the language of its words, or several, as ``language`` returns them.
             before_build: called if the keyboard must be built for this visitor; may raise.
         """
         # A layout of ours goes by its name, which is quicker to look up than its keys.
@@ -125,9 +137,9 @@ class Keyboards:
 
     def _build(self, layout: Layout, language: str) -> Keyboard:
         """Build a keyboard and warm it up: the first swipe would wait for its trie, its context and compiled code."""
-        lexicon, context = self._lexicon(language), self._context(language)
+        lexicon = join_lexicons([self._lexicon(code) for code in language.split(",")])
         keyboard = load(
-            layout, language, lexicon=lexicon, weights=self._encoder, matcher=self._matcher, context=context
+            layout, lexicon=lexicon, weights=self._encoder, matcher=self._matcher, context=self._predictor(lexicon)
         )
         swipe = Gesture(np.array([0.2, 0.8]), np.array([0.5, 0.5]), np.array([0.0, 200.0]))
         keyboard.decode(swipe, k=1, context="")
@@ -135,15 +147,23 @@ class Keyboards:
         _trim_cache()
         return keyboard
 
+    def _predictor(self, lexicon: Lexicon) -> Predictor | None:
+        """Which words follow which in the languages of a lexicon; keyboards share the context of a language."""
+        contexts = tuple(self._context(code) for code in lexicon.languages)
+        if len(contexts) == 1:
+            return contexts[0]
+        return Contexts(Languages(lexicon), contexts) if any(one is not None for one in contexts) else None
+
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """A swipe that waits, the text before it, and the future of its answer."""
+    """A swipe that waits, the text before it, letters that were tapped, and the future of its answer."""
 
     keyboard: Keyboard
     gesture: Gesture
     k: int
     context: str | None
+    tapped: tuple[str, str]
     answer: asyncio.Future[Decoded]
 
 
@@ -161,11 +181,18 @@ class DecodeQueue:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="decode")
         self._others = ThreadPoolExecutor(1, thread_name_prefix="explain")  # must not hold up those who want a word
 
-    async def decode(self, keyboard: Keyboard, gesture: Gesture, k: int, context: str | None = None) -> Decoded:
-        """Decode a swipe after a text, or raise QueueFullError at once."""
+    async def decode(
+        self,
+        keyboard: Keyboard,
+        gesture: Gesture,
+        k: int,
+        context: str | None = None,
+        tapped: tuple[str, str] = ("", ""),
+    ) -> Decoded:
+        """Decode a swipe after a text and between letters that were tapped, or raise QueueFullError at once."""
         with self._place():
             answer: asyncio.Future[Decoded] = asyncio.get_running_loop().create_future()
-            self._jobs.append(_Job(keyboard, gesture, k, context, answer))
+            self._jobs.append(_Job(keyboard, gesture, k, context, tapped, answer))
             if self._worker is None:
                 self._worker = asyncio.create_task(self._work())
             return await answer
@@ -213,7 +240,10 @@ class DecodeQueue:
 
 def _take_batch(jobs: deque[_Job]) -> list[_Job]:
     """Take the oldest job and those for the same keyboard."""
-    batch = [job for job in jobs if job.keyboard is jobs[0].keyboard][:MAX_BATCH]
+    first = jobs[0]
+    batch = [job for job in jobs if job.keyboard is first.keyboard and not any(job.tapped)][:MAX_BATCH]
+    if any(first.tapped):  # it is decoded alone: the others search all words
+        batch = [first]
     for job in batch:
         jobs.remove(job)
     return batch
@@ -222,21 +252,23 @@ def _take_batch(jobs: deque[_Job]) -> list[_Job]:
 def _decode(batch: list[_Job]) -> list[Decoded]:
     """Decode swipes made on one keyboard."""
     start = time.perf_counter()
-    keyboard = batch[0].keyboard
+    first, keyboard = batch[0], batch[0].keyboard
     if len(batch) == 1:
-        rows = [keyboard.decode(batch[0].gesture, batch[0].k, batch[0].context)]
+        rows = [keyboard.decode(first.gesture, first.k, first.context, *first.tapped)]
     else:
         gestures, contexts = [job.gesture for job in batch], [job.context for job in batch]
         rows = keyboard.decode_batch(gestures, max(job.k for job in batch), contexts)
     milliseconds = round((time.perf_counter() - start) * 1000, 3)
-    return [Decoded(candidates[: job.k], milliseconds) for job, candidates in zip(batch, rows, strict=True)]
+    shown = [Candidates(found[: job.k]) for job, found in zip(batch, rows, strict=True)]
+    return [Decoded(candidates, milliseconds, candidates.none) for candidates in shown]
 
 
 def _trim_cache() -> None:
-    """Delete the oldest tries on the disk: strangers bring layouts, and each leaves a file."""
-    files = sorted(cache_directory().glob("trie-*.npz"), key=lambda file: file.stat().st_mtime)
-    for file in files[:-MAX_TRIES]:
-        file.unlink(missing_ok=True)
+    """Delete the oldest files of each kind: strangers bring layouts and join languages, and each leaves some."""
+    for kind, most in MAX_CACHED.items():
+        files = sorted(cache_directory().glob(f"{kind}-*.npz"), key=lambda file: file.stat().st_mtime)
+        for file in files[:-most]:
+            file.unlink(missing_ok=True)
 
 
 def _read_layouts(directory: Path) -> dict[str, Layout]:

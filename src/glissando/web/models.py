@@ -22,6 +22,7 @@ Point = Annotated[
     list[Annotated[float, Field(ge=-10, le=10_000_000, allow_inf_nan=False)]],
     Field(min_length=3, max_length=3, description="x, y in fractions of the letter area, and t in milliseconds"),
 ]
+Tapped = Annotated[str, Field(max_length=48)]
 Name = Annotated[str, Field(min_length=1, max_length=64)]
 
 
@@ -62,17 +63,28 @@ class CustomLayout(Body):
 class DecodeRequest(Body):
     """A swipe to decode."""
 
-    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", context="She said", k=3)
+    model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en,de", context="She said", k=3)
 
     points: Annotated[list[Point], Field(min_length=1, max_length=MAX_POINTS, examples=[EXAMPLE_POINTS])]
     layout: Name | CustomLayout = "qwerty"
     language: (
-        Annotated[str, Field(min_length=1, max_length=16, description="a code such as en", examples=["en"])] | None
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=32,
+                description="a code such as en, or several, the main one first: de,en",
+                examples=["en", "de,en"],
+            ),
+        ]
+        | None
     ) = Field(None, description="by default the layout's own")
     k: Annotated[int, Field(ge=1, le=20, description="candidates at the most")] = 5
     context: Annotated[str, Field(max_length=MAX_CONTEXT, examples=["She said"])] | None = Field(
         None, description="the text before the swipe; empty at the beginning of a text, null where it is not known"
     )
+    prefix: Tapped = Field("", description="letters that were tapped: only words that begin so")
+    suffix: Tapped = Field("", description="letters that were tapped: only words that end so")
 
 
 class ExplainRequest(DecodeRequest):
