@@ -70,12 +70,14 @@ class Dictionary:
         trie: the lexicon on the layout's letters.
         vocabulary: the person's own words.
         context: which words follow which; None where that is not known.
+        counted: the n-gram of the lexicon's letters; None where it is to be counted when it is first needed.
     """
 
     lexicon: Lexicon
     trie: Trie
     vocabulary: Vocabulary
     context: Predictor | None = None
+    counted: Fluency | None = None
     _twins: dict[str, int] = field(default_factory=dict)  # of the person's words, their index in the lexicon or -1
 
     def affixes(self, prefix: str, suffix: str) -> Affixes:
@@ -91,7 +93,7 @@ class Dictionary:
         own = self._own()
         if own is None or not own.new.any():
             return listed
-        trie = own.trie.restricted(affixes, own.frequencies.astype(np.uint8))
+        trie = own.trie.restricted(affixes, np.rint(own.frequencies).astype(np.uint8))
         found = search(log_probs, trie, _narrowed(pruning))
         owners, words = trie.words_at(found.nodes)
         highest = np.full(len(found.nodes), -1.0)
@@ -182,10 +184,13 @@ class Dictionary:
         """The languages of the lexicon, one or several."""
         return Languages(self.lexicon)
 
-    @cached_property
+    @property
     def fluency(self) -> Fluency:
         """How likely letters follow each other in the lexicon's words."""
-        return build_fluency(self.lexicon, self.trie.letters)
+        if self.counted is None:
+            object.__setattr__(self, "counted", build_fluency(self.lexicon, self.trie.letters))
+        assert self.counted is not None
+        return self.counted
 
     @cached_property
     def _numbers(self) -> np.ndarray:

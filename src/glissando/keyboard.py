@@ -22,6 +22,7 @@ from glissando.habits import Features, Habits, contributions
 from glissando.languages import Languages, load_contexts
 from glissando.layout import Layout, load_layout
 from glissando.lexicon import Lexicon, Typing, load_lexicon
+from glissando.literal import Fluency
 from glissando.runtime import LONGEST, DecoderRuntime, Emissions, EncoderRuntime, MatcherRuntime, match_keys, misfit
 from glissando.scoring import Candidate, Candidates, Scoring, load_scoring, shares
 from glissando.sentence import Sentence, Slot, best_sequence
@@ -53,6 +54,7 @@ class Keyboard:
         matcher: the network that compares the finalists of a swipe in doubt; None where it is not asked.
         vocabulary: the person's own words.
         habits: what the person's swipes say of the constants.
+        fluency: how likely letters follow each other, for literals; counted from the lexicon where it is not given.
     """
 
     layout: Layout
@@ -66,6 +68,7 @@ class Keyboard:
     matcher: MatcherRuntime | None = None
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     habits: Habits = field(default_factory=Habits)
+    fluency: Fluency | None = None
 
     def __post_init__(self) -> None:
         if self.decoder is not None and (why := misfit(self.decoder, self.layout, self.encoder)):
@@ -78,7 +81,9 @@ class Keyboard:
     def replace(self, **changes: Any) -> Keyboard:
         """A variant of this keyboard: ``keyboard.replace(width=50)``. What does not change is shared."""
         if {"layout", "lexicon"} & set(changes):
-            changes = {"trie": None, **changes}
+            changes = {"trie": None, "fluency": None, **changes}
+        else:
+            changes = {"fluency": self.dictionary.counted, **changes}
         return dataclasses.replace(self, **changes)
 
     @property
@@ -413,7 +418,7 @@ class Keyboard:
     @cached_property
     def dictionary(self) -> Dictionary:
         """The words that can be written."""
-        return Dictionary(self.lexicon, self.trie, self.vocabulary, self.context)
+        return Dictionary(self.lexicon, self.trie, self.vocabulary, self.context, self.fluency)
 
     @cached_property
     def _typing(self) -> Typing:

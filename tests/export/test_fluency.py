@@ -5,7 +5,7 @@ import pytest
 
 import glissando
 from glissando.errors import BundleError
-from glissando.export.fluency import fluency_bytes, has_literals, read_fluency, variant, with_fluency
+from glissando.export.fluency import fluency_bytes, has_literals, read_fluency
 from glissando.literal import Fluency
 
 
@@ -34,7 +34,10 @@ def test_a_table_of_another_size_is_refused(order):
 
 def test_a_variant_shares_the_table_and_a_keyboard_can_be_given_one(keyboard):
     assert has_literals(keyboard)
-    assert variant(keyboard, width=7).dictionary.fluency is keyboard.dictionary.fluency
+    table = keyboard.dictionary.fluency
+    assert keyboard.replace(width=7).dictionary.fluency is table
     other = Fluency(keyboard.trie.letters, 1, np.zeros(27, np.uint8))
-    assert with_fluency(keyboard.replace(width=9), other).dictionary.fluency is other
+    assert keyboard.replace(fluency=other).replace(width=9).dictionary.fluency is other
+    longer = keyboard.replace(lexicon=keyboard.lexicon.with_words(["xyz"]))
+    assert longer.dictionary.fluency is not table
     assert not has_literals(keyboard.replace(scoring=keyboard.scoring.closed()))

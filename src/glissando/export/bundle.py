@@ -24,7 +24,7 @@ from glissando.dictionary import OWN_WIDTH
 from glissando.errors import BundleError
 from glissando.export.awkward import Golden, single_context
 from glissando.export.binary import read_trie, write_trie
-from glissando.export.fluency import FLUENCY, fluency_bytes, has_literals, read_fluency, variant, with_fluency
+from glissando.export.fluency import FLUENCY, fluency_bytes, has_literals, read_fluency
 from glissando.export.golden import TOLERANCES, golden_lines, golden_swipes
 from glissando.files import replacing, replacing_directory
 from glissando.habits import Habits
@@ -92,7 +92,7 @@ def write_bundle(
     """
     target = Path(directory)
     old = _check_target(target, force)
-    keyboard = variant(keyboard, vocabulary=vocabulary.Vocabulary(), habits=Habits())
+    keyboard = keyboard.replace(vocabulary=vocabulary.Vocabulary(), habits=Habits())
     files = _contents(keyboard, golden_swipes(keyboard, swipes) if isinstance(swipes, int) else swipes)
     pages = page_files() if browser else {}
     manifest = _manifest(keyboard, files, sorted(pages))
@@ -132,7 +132,8 @@ def read_bundle(directory: str | Path) -> Bundle:
         encoder = networks.pop("encoder")
         keyboard = Keyboard(layout, lexicon, encoder, scoring, width, trie=trie, context=before, **networks)
         if has_literals(keyboard):
-            with_fluency(keyboard, read_fluency(files[FLUENCY], trie.letters, manifest["fluency"]))
+            # Not counted again: words in another order may round a byte to its neighbour.
+            keyboard = keyboard.replace(fluency=read_fluency(files[FLUENCY], trie.letters, manifest["fluency"]))
     except KeyError as error:
         raise BundleError(f"bundle {folder} lacks {error}") from None
     except ValueError as error:

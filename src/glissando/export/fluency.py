@@ -38,18 +38,3 @@ def read_fluency(data: bytes, letters: tuple[str, ...], facts: Mapping[str, Any]
             f"{FLUENCY} has {len(data):,} bytes, which is no table of grams of {order!r} over {signs} signs"
         )
     return Fluency(letters, order, np.frombuffer(data, np.uint8))
-
-
-def with_fluency(keyboard: Keyboard, fluency: Fluency) -> Keyboard:
-    """Give a keyboard a table instead of the one that it would count from its lexicon.
-
-    A table that is counted again adds up its words in another order, and a byte may be rounded to its neighbour.
-    """
-    keyboard.dictionary.__dict__["fluency"] = fluency  # where the cached property keeps it
-    return keyboard
-
-
-def variant(keyboard: Keyboard, **changes: Any) -> Keyboard:
-    """A variant of a keyboard that shares its table, where it has one."""
-    changed = keyboard.replace(**changes)
-    return with_fluency(changed, keyboard.dictionary.fluency) if has_literals(keyboard) else changed

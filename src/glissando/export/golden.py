@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from glissando.export.awkward import Golden, Source
-from glissando.export.fluency import has_literals, variant
+from glissando.export.fluency import has_literals
 from glissando.gesture import resample_batch
 from glissando.keyboard import PLAIN, Keyboard
 from glissando.scoring import Candidate
@@ -117,7 +117,7 @@ def _board(keyboard: Keyboard, golden: Golden) -> Keyboard:
     words = Vocabulary()
     for word, uses in golden.own.items():
         words.learn(word, uses, date.max)  # a word that is used in the future has not faded, on any day
-    return variant(keyboard, vocabulary=words)
+    return keyboard.replace(vocabulary=words)
 
 
 def _find(board: Keyboard, golden: Golden, readings: Readings, row: int) -> Spellings:
@@ -247,7 +247,7 @@ def _are_decided(keyboard: Keyboard, swipes: Sequence[Golden], stages: Stages, r
     That is by ``DOUBT``, and by ``PLAINLY`` for the log-probability of the best word.
     """
     boards = [
-        variant(keyboard, scoring=keyboard.scoring.changed({"doubt": keyboard.scoring.doubt + shift}))
+        keyboard.replace(scoring=keyboard.scoring.changed({"doubt": keyboard.scoring.doubt + shift}))
         for shift in (-DOUBT, DOUBT)
     ]
 
