@@ -55,7 +55,7 @@ def test_decode_takes_a_context_and_follows_a_sentence(corpus, tmp_path):
     with_text = [
         run("decode", corpus([{**second, "context": text}]), *options, "--json").out for text in ("how do you", "")
     ]
-    scores = [json.loads(line)[0]["score"] for line in with_text]
+    scores = [json.loads(line)["candidates"][0]["score"] for line in with_text]
     assert scores[0] != scores[1]
     alone = json.loads(run("decode", corpus([second]), *options, "--json").out)
     following = run("decode", corpus([first, second]), *options, "--sentence", "--json").out.splitlines()
