@@ -111,7 +111,10 @@ def main() -> None:
     for name, report in reports.items():
         ms, network, ratio = report["ms"], report["encoderMs"], report["ms"] / whole
         print(f"{name:9} {ms:6.2f} ms a swipe, {network:6.2f} ms of it network, {ratio:.2f} x Python")
-        print(f"          {report['swipes']} golden swipes, {report['failures']} failures, worst {report['worst']}")
+        swipes, literal, failures = report["swipes"], report["literal"], report["failures"]
+        print(
+            f"          {swipes} golden swipes, {literal} with literals, {failures} failures, worst {report['worst']}"
+        )
 
 
 if __name__ == "__main__":

@@ -41,10 +41,9 @@ async function timed(points) {
   const lap = (value) => { times.push(performance.now()); return value; };
   const path = lap(resample(points, keyboard.constants.path));
   const read = lap(await keyboard.read(path));
-  const hypotheses = lap(keyboard.find(read));
-  const distances = keyboard.measure(points, hypotheses);
-  const matches = lap(await keyboard.match(path, hypotheses, distances));
-  const finalists = keyboard.score(hypotheses, distances, matches);
+  const spellings = lap(keyboard.find(points, read));
+  const matches = lap(await keyboard.match(path, spellings));
+  const finalists = keyboard.score(spellings, matches);
   const candidates = lap(keyboard.choose(finalists, SHOWN, line.text));
   return { candidates, scoring: finalists.constants, steps: times.slice(1).map((time, i) => time - times[i]) };
 }
@@ -76,7 +75,7 @@ function showWord() {
   $("#candidates").replaceChildren(...candidates.map((one) => {
     const bar = make("i");
     bar.style.width = `${Math.max(2, one.probability * 100)}%`;
-    return make("button", { class: "candidate", type: "button", "aria-pressed": String(one.word === word.text), onclick: () => { line.replace(one.word); showWord(); } },
+    return make("button", { class: "candidate", type: "button", "aria-pressed": String(one.word === word.text), onclick: () => accept(one) },
       make("span", { text: one.word }), make("small", { text: percent(one.probability) }), bar);
   }));
   for (const box of ["#terms", "#steps"]) $(box).hidden = !candidates.length;
@@ -84,11 +83,19 @@ function showWord() {
   if (word?.steps) showSteps(word.steps);
 }
 
-function row({ word, letters, logProb, frequency, location, shape, match, gain, score }, scoring) {
+// A word that is in no list becomes one of the person's own, for as long as the page is open.
+function accept({ word, literal }) {
+  if (literal) keyboard.learn(word);
+  line.replace(word);
+  showWord();
+}
+
+function row({ word, letters, literal, logProb, frequency, fluency, location, shape, match, gain, score }, scoring) {
   const length = [...letters].length;
+  const listed = scoring.frequency_weight * Math.max(frequency, scoring.frequency_floor);
   const terms = [
     logProb / length ** scoring.length_exponent, scoring.length_bonus * length,
-    scoring.frequency_weight * Math.max(frequency, scoring.frequency_floor),
+    literal ? scoring.literal_bonus + scoring.fluency_weight * fluency : listed,
     scoring.matcher_weight * match - scoring.location_weight * location - scoring.shape_weight * shape,
     scoring.context_weight * gain, score,
   ];

@@ -213,12 +213,13 @@ class Keyboard:
             far[rows] = distances(trace, spellings.nodes[rows], tree, self.ruler)
         return dataclasses.replace(spellings, distances=far)
 
-    def match(self, gesture: Gesture, spellings: Spellings) -> np.ndarray | None:
+    def match(self, gesture: Gesture, spellings: Spellings, aspect: float | None = None) -> np.ndarray | None:
         """Ask the matcher, if the swipe is in doubt, how well it fits each of the best spellings.
 
         Args:
             gesture: the swipe.
             spellings: from ``find``.
+            aspect: height over width of the letter area where the swipe was made; by default the layout's own.
 
         Returns:
             [N] float64 scores, the highest 0; a spelling that was not compared has the lowest. None where no matcher is
@@ -235,9 +236,10 @@ class Keyboard:
         longest = int(compared.lengths.max())
         if longest > LONGEST:
             return None
-        path = (gesture.path().T - 0.5) * self.key_widths  # [64, 2]
+        scale = self.key_widths if aspect is None else self._scale(aspect)
+        path = (gesture.path().T - 0.5) * scale  # [64, 2]
         letters = compared.letters(longest)
-        keys = self._letter_keys(path).take(letters, axis=0, mode="clip")  # [M, L, 2]
+        keys = self._letter_keys(path, scale).take(letters, axis=0, mode="clip")  # [M, L, 2]
         found = self.matcher.run(path[None], keys[None], (letters != NO_LETTER)[None])[0].astype(np.float64)
         matches = np.full(len(spellings), found.min() - found.max())
         matches[best] = found - found.max()
@@ -308,20 +310,30 @@ class Keyboard:
 
         Only what the ranking knew of the swipe's candidates is kept, of the last 500 swipes.
         """
-        gesture, typed = as_gesture(points), word.translate(self._typing)
+        gesture = as_gesture(points)
         packaged = self.replace(habits=Habits())
         spellings = packaged.find(gesture, packaged.read([gesture]))
-        matches = packaged.match(gesture, spellings)
-        texts = spellings.texts()
-        if typed in texts:
-            known = Features(
-                spellings.log_probs, spellings.lengths, spellings.frequencies, spellings.distances, matches,
-                spellings.fluency,
-            )  # fmt: skip
-            constants = self.scoring if matches is None or self.scoring.matched is None else self.scoring.matched
-            self.habits.record(contributions(known, constants), texts.index(typed))
+        self.observe(spellings, packaged.match(gesture, spellings), word)
         if word in self.vocabulary or not self.dictionary.has(word):
             self.learn(word)
+
+    def observe(self, spellings: Spellings, matches: np.ndarray | None, word: str) -> None:
+        """Record in the habits what one swipe meant, if that was found.
+
+        Args:
+            spellings: from ``find``, on this keyboard without habits.
+            matches: [N] from ``match``, likewise.
+            word: the word meant.
+        """
+        texts, typed = spellings.texts(), word.translate(self._typing)
+        if typed not in texts:
+            return
+        known = Features(
+            spellings.log_probs, spellings.lengths, spellings.frequencies, spellings.distances, matches,
+            spellings.fluency,
+        )  # fmt: skip
+        constants = self.scoring if matches is None or self.scoring.matched is None else self.scoring.matched
+        self.habits.record(contributions(known, constants), texts.index(typed))
 
     def greedy(self, log_probs: np.ndarray) -> list[str]:
         """The letters read without a lexicon, the best of every frame. Shape: log_probs [B, T, L + 1] -> B strings."""
@@ -382,8 +394,7 @@ class Keyboard:
     @cached_property
     def key_widths(self) -> np.ndarray:
         """From fractions of the letter area to key widths, both ways by its aspect. Shape: [2] float32."""
-        width = self.layout.key_size[0]
-        return np.array([1 / width, self.layout.aspect / width], dtype=np.float32)
+        return self._scale(self.layout.aspect)
 
     def _is_plain(self, spellings: Spellings) -> bool:
         """Whether a word of the lexicon is so clearly read that a literal need not be looked for."""
@@ -408,9 +419,17 @@ class Keyboard:
     def _typing(self) -> Typing:
         return Typing(frozenset(self.layout.letters))
 
-    def _letter_keys(self, path: np.ndarray) -> np.ndarray:
-        """The key of every letter in key widths, of several the one nearest to the path. Shape: [64, 2] -> [A, 2]."""
-        centres = (self.layout.centres - 0.5) * self.key_widths  # [K, 2]
+    def _scale(self, aspect: float) -> np.ndarray:
+        """``key_widths`` on a letter area of another aspect. Shape: [2] float32."""
+        width = self.layout.key_size[0]
+        return np.array([1 / width, aspect / width], dtype=np.float32)
+
+    def _letter_keys(self, path: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """The key of every letter in key widths, of several the one nearest to the path.
+
+        Shape: [64, 2] in key widths, [2] -> [A, 2].
+        """
+        centres = (self.layout.centres - 0.5) * scale  # [K, 2]
         groups = list(self.layout.keys_of.values())
         if len(groups) == len(centres):
             return centres[[group[0] for group in groups]]

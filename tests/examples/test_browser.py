@@ -3,20 +3,27 @@
 import functools
 import hashlib
 import http.server
+import itertools
 import json
 import random
 import shutil
 import subprocess
 import threading
+import unicodedata
+from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pytest
 from web.serving import Finger, chromium, opened, swiped_words
 
 import glissando
 from glissando.context import ELISIONS, TAIL, last_words
-from glissando.export.bundle import write_bundle
+from glissando.export.bundle import read_bundle, write_bundle
 from glissando.layout import Layout, load_layout
+from glissando.lexicon import MAX_WORD, TYPED_AS, typed_letters
+from glissando.synth import swipe
+from glissando.vocabulary import DECADE, FIRST, HALF_LIFE, HIGHEST, MAX_COUNT, Vocabulary
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "browser"
 # A few hundred common words, with what ports stumble over: capitals, accents, apostrophes, words typed alike.
@@ -88,6 +95,7 @@ def test_golden_vectors_pass_in_node(node, bundle):
     assert (code, errors) == (0, "")
     assert (report["swipes"], report["failures"]) == (60, 0)
     assert 0 < report["asked"] < 60
+    assert 0 < report["literal"] < 60
     for stage, tolerance in {"path": 1e-6, "emissions": 5e-4, "matches": 1e-3, "gains": 1e-4, "scores": 1e-3}.items():
         assert report["worst"][stage] <= tolerance
 
@@ -101,6 +109,7 @@ AHEAD = {
     "pruning_frequency": 0.05,
     "pruning_floor": 40,
 }
+LITERALS = {"fluency_weight": 0.4, "literal_bonus": 6.0, "none_bonus": -1.0, "none_share": 0.4}
 DOUBTED = AHEAD | {"doubt": 1.0, "matched": {"location_weight": 1.0, "matcher_weight": 0.7, "temperature": 1.5}}
 RUSSIAN = {"привет": 3, "мир": 2, "ёж": 1}
 
@@ -110,7 +119,9 @@ RUSSIAN = {"привет": 3, "мир": 2, "ёж": 1}
     [
         (TWICE, {"scoring": AHEAD, "width": 20}, "letters", 1e-12, 5e-4),
         (TWICE, {"scoring": DOUBTED, "width": 20}, "matches", 1e-12, 1e-3),  # the nearer key of the two
+        (TWICE, {"scoring": DOUBTED | LITERALS | {"frequency_floor": 30}}, "matches", 1e-12, 1e-3),
         ("qwerty", {"method": "decoder"}, "corrected", 1e-12, 1e-3),  # its keys are in another order than the layout's
+        ("qwerty", {"method": "decoder", "scoring": AHEAD | LITERALS}, "corrected", 1e-12, 1e-3),
         ("jcuken", {"lexicon": RUSSIAN, "scoring": {}, "context": None}, "distances", 0, 0),  # no geometry, no context
     ],
 )  # fmt: skip
@@ -151,12 +162,16 @@ def test_a_wrong_answer_does_not_pass(node, bundle, tmp_path):
         swipes[3]["candidates"][0]["probability"] += 0.002
         swipes[4]["candidates"][0]["word"] = "nothing"
         swipes[5]["candidates"][0]["letters"] = "nothing"
+        literal = [one for record in records for one in record["candidates"] if "literal" in one]
+        literal[0]["fluency"] += 0.002
+        del literal[-1]["literal"]
+        swipes[6]["none"] += 0.002
 
     code, report, errors = check_in_node(node, altered(bundle, tmp_path / "wrong", change))
     assert code == 1
     stages = (
         "path", "emissions", "scores", "scores", "distances", "probabilities", "reads", "lacks", "misspells", "matches",
-        "asks", "gains",
+        "asks", "gains", "scores", "has", "probabilities",
     )  # fmt: skip
     assert report["failures"] == len(stages)
     for stage in set(stages):
@@ -218,6 +233,172 @@ def test_the_last_words_of_any_text_are_those_of_python(node, language):
     assert done.stderr == ""
     for text, words in zip(texts, json.loads(done.stdout), strict=True):
         assert words == last_words(text, language), repr(text)
+
+
+VOCABULARY = """
+import { Typing } from "./port/typing.js"; import { Vocabulary } from "./port/vocabulary.js";
+import { readFileSync } from "node:fs";
+const { uses, file, days, letters, typed_as: typedAs, constants } = JSON.parse(readFileSync(0, "utf-8"));
+const day = (text) => new Date(`${text}T12:00`);
+const words = Vocabulary.from(file, constants);
+for (const [word, count, used] of uses) words.learn(word, count, day(used));
+const bytes = days.map((today) => words.bytes(day(today)));
+const { tree } = words.lookUp(letters, new Typing(letters, typedAs), day(days[0]));
+const names = ["children", "labels", "endings", "words", "best"];
+const arrays = Object.fromEntries(names.map((name) => [name, [...tree[name]]]));
+const saved = words.toJSON();
+console.log(JSON.stringify({ bytes, arrays, saved, forgot: [words.forget("taigang"), words.forget("taigang")] }));
+"""
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_own_words_count_and_fade_as_in_python_and_have_one_file(node, tmp_path, monkeypatch, zone):
+    monkeypatch.setenv("TZ", zone)
+    first = [("Taigang", 1, "2026-03-01"), ("taigang", 2.5, "2026-05-01"), ("it's", 3e9, "2020-01-01")]
+    then = [
+        ("taigang", 1, "2026-08-01"),
+        ("cafe\u0301", 1, "2026-08-02"),
+        ("its", 4, "2026-07-01"),
+        ("日本", 1, "2026-07-01"),
+    ]
+    letters, days = tuple("qwertyuiopasdfghjklzxcvbnm"), ["2026-08-02", "2026-12-24", "2025-01-01"]
+    known = Vocabulary()
+    for word, count, used in first:
+        known.learn(word, count, date.fromisoformat(used))
+    known.save(tmp_path / "own.json")
+    said = {"uses": then, "file": json.loads((tmp_path / "own.json").read_text()), "days": days, "letters": letters}
+    constants = {
+        "width": 32, "words": 9, "longest": MAX_WORD,
+        "first": FIRST, "decade": DECADE, "highest": HIGHEST, "half_life": HALF_LIFE,
+        "max_count": MAX_COUNT,
+    }  # fmt: skip
+    done = run_script(node, EXAMPLE, VOCABULARY, json.dumps(said | {"typed_as": TYPED_AS, "constants": constants}))
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    for word, count, used in then:
+        known.learn(word, count, date.fromisoformat(used))
+    for day, bytes_ in zip(days, found["bytes"], strict=True):
+        assert bytes_ == pytest.approx(known.bytes(date.fromisoformat(day)).tolist())
+    trie = known.trie(letters, date.fromisoformat(days[0]))
+    assert found["arrays"] == {name: getattr(trie, name).tolist() for name in found["arrays"]}
+    assert found["forgot"] == [True, False]
+    (tmp_path / "again.json").write_text(json.dumps(found["saved"]))
+    again = Vocabulary.load(tmp_path / "again.json")
+    assert again.words == known.words
+    np.testing.assert_allclose(again.bytes(), known.bytes())
+
+
+BAD_OWN = """
+import { Vocabulary } from "./port/vocabulary.js"; import { readFileSync } from "node:fs";
+const said = JSON.parse(readFileSync(0, "utf-8"));
+const constants = { words: 2, longest: 48, max_count: 1e6, half_life: 90 };
+function refusal(data) {
+  try { Vocabulary.from(data, constants); } catch (error) { return `${error.constructor.name}: ${error.message}`; }
+  return "";
+}
+console.log(JSON.stringify(said.map(refusal)));
+"""
+
+
+def test_a_damaged_file_of_own_words_is_refused(node):
+    use = {"count": 1, "used": "2026-01-01"}
+    bad = {
+        "null": "has version undefined; this reads 1",
+        '{"version": 2, "words": {}}': "has version 2; this reads 1",
+        '{"version": 1, "words": []}': "no object of words",
+        json.dumps({"version": 1, "words": {"a": use, "b": use, "c": use}}): "more than 2 words",
+        json.dumps({"version": 1, "words": {"two words": use}}): '"two words" is not a word',
+        json.dumps({"version": 1, "words": {"123": use}}): '"123" is not a word',
+        json.dumps({"version": 1, "words": {"a": 3}}): "must have a count and a day",
+        json.dumps({"version": 1, "words": {"a": use | {"more": 1}}}): "and nothing else",
+        json.dumps({"version": 1, "words": {"a": {"count": 1, "used": "2026-13-01"}}}): "must have a count and a day",
+        json.dumps({"version": 1, "words": {"a": {"count": 0, "used": "2026-01-01"}}}): "number above 0, got 0",
+        json.dumps({"version": 1, "words": {"a": {"count": "1", "used": "2026-01-01"}}}): "number above 0, got 1",
+    }
+    done = run_script(node, EXAMPLE, BAD_OWN, json.dumps([json.loads(text) for text in bad]))
+    for why, said in zip(bad.values(), json.loads(done.stdout), strict=True):
+        assert said.startswith("VocabularyError: ")
+        assert why in said
+
+
+TYPED = """
+import { Typing } from "./port/typing.js"; import { readFileSync } from "node:fs";
+const { words, letters, typed_as: typedAs } = JSON.parse(readFileSync(0, "utf-8"));
+const typing = new Typing(letters, typedAs);
+console.log(JSON.stringify(words.map((word) => typing.word(word).map((label) => letters[label]))));
+"""
+
+
+@pytest.mark.parametrize("letters", ["abcdefghijklmnopqrstuvwxyz", "йцукенгшщзхъфывапролджэячсмитьбюё", "asdfø'äß"])
+def test_every_character_is_typed_as_in_python(node, letters):
+    """All that Unicode had in both versions: a newer one only adds."""
+    words = [chr(code) for code in range(0x3000) if unicodedata.category(chr(code)) not in ("Cn", "Cs")]
+    words += ["Café's", "Straße", "ÆØÅ", "ﬁn", "Ёлка", "İstanbul", "½", "😀a"]
+    said = {"words": words, "letters": list(letters), "typed_as": TYPED_AS}
+    done = run_script(node, EXAMPLE, TYPED, json.dumps(said))
+    assert done.stderr == ""
+    for word, typed in zip(words, json.loads(done.stdout), strict=True):
+        assert tuple(typed) == typed_letters(word, frozenset(letters)), repr(word)
+
+
+DECODE = """
+import * as ort from "onnxruntime-web/wasm"; import { readFile } from "node:fs/promises";
+import { Keyboard } from "./port/keyboard.js";
+const read = async (name) => new Uint8Array(await readFile(name)).buffer;
+ort.env.wasm.numThreads = 1;
+const keyboard = await Keyboard.load(read, ort);
+const { points, word, more } = JSON.parse(await readFile("said.json", "utf-8"));
+const look = async (...rest) => {
+  const found = await keyboard.decode(points, 20, ...rest);
+  const { literal } = found.find((one) => one.word === word) ?? {};
+  return { words: found.map((one) => one.word), literal, none: found.none };
+};
+const refusal = async (call) => { try { await call(); } catch (error) { return error.message; } return ""; };
+const before = await look();
+keyboard.learn(word);
+const learned = await look();
+const tapped = await look(null, { prefix: word.slice(0, 2), suffix: word.slice(-1) });
+const forgot = keyboard.forget(word);
+const errors = [await refusal(() => look(null, { prefix: "7" })), await refusal(() => keyboard.learn("日本"))];
+const after = await look();
+for (const other of more) keyboard.learn(other);
+console.log(JSON.stringify({ before, learned, tapped, forgot, after, errors, many: await look() }));
+"""
+
+
+def test_a_word_in_no_list_is_read_learned_and_forgotten(node, bundle):
+    keyboard = read_bundle(bundle).keyboard
+    gesture = swipe("teagan", keyboard.layout, np.random.default_rng(3), 0.2)
+    points = np.column_stack([gesture.x, gesture.y, gesture.t]).tolist()
+    more = sorted({"".join(some) for some in itertools.permutations("teagan", 5)})  # more than the beam keeps
+    (bundle / "said.json").write_text(json.dumps({"points": points, "word": "teagan", "more": more}))
+    done = run_script(node, bundle, DECODE)
+    assert done.stderr == ""
+    said = json.loads(done.stdout)
+    assert said["before"]["literal"] is True
+    assert said["before"]["words"] == [one.word for one in keyboard.decode(points, 20)]
+    assert said["before"]["none"] == pytest.approx(keyboard.decode(points, 20).none, abs=1e-3)
+    keyboard.learn("teagan")
+    assert said["learned"]["literal"] is False
+    assert said["learned"]["words"] == [one.word for one in keyboard.decode(points, 20)]
+    assert said["tapped"]["words"] == [one.word for one in keyboard.decode(points, 20, None, "te", "n")]
+    assert said["forgot"] is keyboard.forget("teagan") is True
+    assert said["after"] == said["before"]
+    assert said["errors"][0].startswith('"7" is not on the layout')
+    assert said["errors"][1] == '"日本" has no letter of the layout'
+    for word in more:
+        keyboard.learn(word)
+    assert said["many"]["words"] == [one.word for one in keyboard.decode(points, 20)]
+
+
+def test_literals_without_their_table_are_refused(node, bundle, tmp_path):
+    folder = Path(shutil.copytree(bundle, tmp_path / "bad", symlinks=True))
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"fluency": None}), encoding="utf-8")
+    assert "the manifest names no fluency" in check_in_node(node, folder)[2]
+    manifest["fluency"]["order"] = 3
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert "the fluency has 531441 bytes, not 19683" in check_in_node(node, folder)[2]
 
 
 def test_golden_vectors_pass_in_chromium(browser, site):

@@ -15,12 +15,13 @@ import pytest
 import glissando
 from glissando.context import load_context
 from glissando.errors import BundleError, FileError
+from glissando.export.awkward import Golden
 from glissando.export.bundle import page_files, read_bundle, write_bundle
-from glissando.export.golden import Golden
 from glissando.gesture import Gesture
 from glissando.layout import Key, Layout, load_layout
 from glissando.scoring import load_scoring
 from glissando.synth import swipe
+from glissando.vocabulary import Vocabulary
 from glissando.weights import load_weights
 
 WORDS = {"hello": 50, "jello": 1, "its": 40, "it's": 90, "letter": 30, "later": 30, "café": 2, "Berlin": 9, "animal": 7}
@@ -28,13 +29,14 @@ WORDS = {"hello": 50, "jello": 1, "its": 40, "it's": 90, "letter": 30, "later": 
 
 @pytest.fixture(scope="module")
 def keyboard(tiny_weights):
-    return glissando.load("qwerty", lexicon=WORDS, weights=tiny_weights, scoring="en", width=40)
+    closed = load_scoring("en").closed()  # without literals
+    return glissando.load("qwerty", lexicon=WORDS, weights=tiny_weights, scoring=closed, width=40)
 
 
 @pytest.fixture(scope="module")
 def written(keyboard, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bundles") / "one"
-    write_bundle(keyboard, folder, swipes=20)
+    write_bundle(keyboard, folder, swipes=30)
     return folder
 
 
@@ -51,7 +53,7 @@ def exact(keyboard, count=2):
 
 def same_words(bundle, keyboard, gesture, context=None):
     """Whether two keyboards read a swipe alike, up to rounding."""
-    one, other = (board.decode(gesture, 9, context) for board in (bundle.keyboard, keyboard))
+    one, other = (board.decode(gesture, 99, context) for board in (bundle.keyboard, keyboard))
     return [(c.word, pytest.approx(c.score, abs=1e-5)) for c in one] == [(c.word, c.score) for c in other]
 
 
@@ -66,8 +68,8 @@ def test_the_manifest_lists_every_file_and_the_library_reads_each_alone(written,
     assert set(manifest["files"]) == {*networks, "layout.json", "constants.json", "trie.bin", "golden.jsonl"}
     for name, facts in manifest["files"].items():
         assert facts == {"bytes": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()}
-    assert (manifest["format"], manifest["version"]) == ("glissando-bundle", 3)
-    assert manifest["golden"]["swipes"] == files["golden.jsonl"].count(b"\n") == 20
+    assert (manifest["format"], manifest["version"]) == ("glissando-bundle", 4)
+    assert manifest["golden"]["swipes"] == files["golden.jsonl"].count(b"\n") == 30
     assert load_layout(written / "layout.json") == keyboard.layout
     assert load_scoring(written / "constants.json") == keyboard.scoring
     assert load_weights(written / "encoder.onnx").data == keyboard.encoder.weights.data
@@ -77,13 +79,14 @@ def test_it_decodes_as_the_keyboard_it_was_made_of(written, keyboard):
     bundle, rng = read_bundle(written), np.random.default_rng(7)
     assert all(same_words(bundle, keyboard, swipe(word, keyboard.layout, rng)) for word in [*WORDS, *WORDS])
     assert bundle.keyboard.width == 40
-    for record in bundle.golden():
-        words = [candidate.word for candidate in bundle.keyboard.decode(record["points"], 3)]
+    for record in (record for record in bundle.golden() if "own" not in record):
+        tapped = record.get("prefix", ""), record.get("suffix", "")
+        words = [candidate.word for candidate in bundle.keyboard.decode(record["points"], 3, None, *tapped)]
         assert words == [candidate["word"] for candidate in record["candidates"][:3]]
 
 
 def test_the_same_keyboard_makes_the_same_bytes_and_a_directory_like_others(keyboard, written, tmp_path):
-    write_bundle(keyboard, tmp_path / "again", swipes=20)
+    write_bundle(keyboard, tmp_path / "again", swipes=30)
     assert contents(tmp_path / "again") == contents(written)
     (tmp_path / "plain").mkdir()
     assert stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
@@ -143,6 +146,59 @@ def test_a_matcher_and_a_context_come_along(helped, tmp_path):
     assert all(same_words(bundle, helped, one, text) for one in gestures for text in (None, "", "he wrote a"))
 
 
+@pytest.fixture(scope="module")
+def literal(helped, tmp_path_factory):
+    """The bundle of a keyboard that reads literals."""
+    folder = tmp_path_factory.mktemp("literal") / "out"
+    write_bundle(helped, folder, swipes=exact(helped))
+    return folder
+
+
+def test_the_table_of_letters_comes_along_and_literals_are_read_alike(helped, literal):
+    manifest, fluency = json.loads((literal / "manifest.json").read_text()), helped.dictionary.fluency
+    assert manifest["fluency"] == {"file": "fluency.bin", "order": 4}
+    assert (literal / "fluency.bin").read_bytes() == fluency.costs.tobytes()
+    bundle = read_bundle(literal)
+    np.testing.assert_array_equal(bundle.keyboard.dictionary.fluency.costs, fluency.costs)
+    gesture = swipe("jeler", helped.layout)
+    assert any(one.literal for one in helped.decode(gesture, 99))
+    assert same_words(bundle, helped, gesture)
+    assert bundle.keyboard.decode(gesture, 9).none == pytest.approx(helped.decode(gesture, 9).none, abs=1e-5)
+    constants = json.loads((literal / "constants.json").read_text())
+    assert constants["literals"] == {
+        "strings": 8, "longest": 20, "plain": -2.0, "width": 16, "restricted_width": 64, "fluency": 0.4, "letter": 1.2,
+        "unlikely": -9.0, "step": 1 / 16,
+    }  # fmt: skip
+    assert constants["vocabulary"]["first"] == 60
+    assert constants["typed_as"]["ß"] == "ss"
+
+
+def test_literals_without_their_table_are_refused(literal, tmp_path):
+    copy = Path(shutil.copytree(literal, tmp_path / "copy"))
+    edit_manifest(copy, lambda manifest: manifest["files"].pop("fluency.bin"))
+    with pytest.raises(BundleError, match=r"lacks 'fluency\.bin'"):
+        read_bundle(copy)
+    shutil.copy(literal / "manifest.json", copy)
+    edit_manifest(copy, lambda manifest: manifest["fluency"].update(order=3))
+    with pytest.raises(BundleError, match=r"fluency\.bin has 531,441 bytes, which is no table of grams of 3"):
+        read_bundle(copy)
+
+
+def test_own_words_and_habits_stay_at_home(helped, literal, tmp_path):
+    """The bundle of a keyboard with a person's words is that of the keyboard without."""
+    person = helped.replace(vocabulary=Vocabulary())
+    person.learn("jelleter")
+    person.learn("animal")
+    write_bundle(person, tmp_path / "out", swipes=exact(person))
+    assert contents(tmp_path / "out") == contents(literal)
+    board = read_bundle(literal).keyboard
+    gesture = swipe("jelleter", board.layout)
+    board.learn("Jelleter")
+    found = [(one.word, one.literal) for one in board.decode(gesture, 9)]
+    assert ("Jelleter", False) in found
+    assert board.forget("Jelleter")
+
+
 def test_a_context_may_be_of_another_language_or_missing(helped, tmp_path):
     french, without = (helped.replace(context=load_context(one)) for one in ("fr", None))
     manifest = write_bundle(french, tmp_path / "french", swipes=exact(french))
@@ -182,7 +238,8 @@ def edit_manifest(folder, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda manifest: manifest.update(version=9), "has version 9; this program reads 3"),
+        (lambda manifest: manifest.update(version=9), "has version 9; this program reads 4"),
+        (lambda manifest: manifest.update(version=3), "has version 3; this program reads 4"),
         (lambda manifest: manifest.update(format="cake"), "no bundle"),
         (lambda manifest: manifest["files"].pop("layout.json"), r"lacks 'layout\.json'"),
         (lambda manifest: manifest.update(files={"layout.json": {}}), r"no size and checksum of layout\.json"),

@@ -4,23 +4,23 @@ const IMPOSSIBLE = -1e30; // log of zero, finite so that differences stay number
 const MAX_DEPTH = 255;
 
 // log(exp a + exp b)
-function add(a, b) {
+export function add(a, b) {
   const high = a > b ? a : b;
   const gap = a > b ? b - a : a - b;
   return gap > -16 ? high + Math.log1p(Math.exp(gap)) : high;
 }
 
 export class Beam {
-  // search: {width, sure_blank}; scoring: {pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor}
-  constructor(trie, search, scoring) {
-    this.trie = trie;
+  // letters: how many; search: {width, sure_blank}; scoring: {pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor}
+  constructor(letters, search, scoring) {
+    this.classes = letters + 1;
     this.width = search.width;
     this.sure = search.sure_blank < 1 ? Math.log(search.sure_blank) : Infinity;
     this.bonus = scoring.pruning_bonus;
     this.weights = Float32Array.from({ length: MAX_DEPTH + 2 }, (_, depth) => Math.max(depth, 1) ** -scoring.pruning_exponent);
     // What a prefix gains by the best frequency byte below it.
     this.ahead = Float32Array.from({ length: 256 }, (_, byte) => scoring.pruning_frequency * Math.max(byte, scoring.pruning_floor));
-    const capacity = this.width * (trie.letters.length + 1);
+    const capacity = this.width * this.classes;
     this.node = new Int32Array(capacity);
     this.label = new Uint8Array(capacity);
     this.depth = new Int32Array(capacity);
@@ -37,9 +37,10 @@ export class Beam {
     this.tableSlot = new Int32Array(slots);
   }
 
-  // logProbs: Float32Array [frames, letters + 1], blank last. -> [{node, logProb}], in the beam's order.
-  search(logProbs) {
-    const classes = this.trie.letters.length + 1;
+  // logProbs: Float32Array [frames, letters + 1], blank last; trie: a WordTree. -> [{node, logProb}], in the beam's order.
+  search(logProbs, trie) {
+    const { classes } = this;
+    this.trie = trie;
     this.node[0] = 0;
     this.label[0] = 255;
     this.depth[0] = 0;
@@ -59,7 +60,7 @@ export class Beam {
     const { endings } = this.trie;
     for (let i = 0; i < this.size; i += 1) {
       const node = this.node[i];
-      if (endings[node + 1] > endings[node]) found.push({ node, logProb: add(this.inBlank[i], this.inLetter[i]) });
+      if (endings[node + 1] > endings[node]) found.push({ node, logProb: Math.fround(add(this.inBlank[i], this.inLetter[i])) });
     }
     return found;
   }
@@ -150,7 +151,7 @@ export class Beam {
 }
 
 // The value that would stand at `index` if the first `size` values were sorted; reorders them.
-function select(values, size, index) {
+export function select(values, size, index) {
   let low = 0;
   let high = size - 1;
   while (low < high) {

@@ -1,7 +1,7 @@
 // Fetches a bundle's files and compares them with its manifest.
 
 const FORMAT = "glissando-bundle";
-const VERSION = 3;
+const VERSION = 4;
 
 export class BundleError extends Error {}
 

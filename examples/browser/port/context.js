@@ -1,6 +1,7 @@
 // What the words before a swipe say of its finalists: reads a context file, and the last words of a text.
 
 import { crc32, items } from "./binary.js";
+import { SPACE } from "./typing.js";
 
 const MAGIC = "glissctx";
 const VERSION = 1;
@@ -10,8 +11,6 @@ const ARRAYS = { // in the order of the file
   pairs: Int32Array, pair_backoffs: Int8Array, pair_starts: Int32Array, pair_nexts: Uint16Array, pair_ratios: Int8Array,
 };
 
-// White space as Python has it: unlike \s with the separators 1c to 1f and 85, and without the byte order mark.
-const SPACE = "\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const ENDS = new RegExp(`[.!?…:;]+(?=[${SPACE}"'”’»)]|$)|[。！？\\n\\r]+`, "u");
 // Letters and digits of all scripts, and marks on letters where they are among the first 65,536 characters.
 const PART = "(?:[\\p{L}\\p{N}]|(?![\\u{10000}-\\u{10ffff}])[\\p{Mn}\\p{Mc}])+";

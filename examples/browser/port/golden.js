@@ -1,6 +1,7 @@
 // Compares a keyboard with its bundle's golden vectors, stage by stage, and times it.
 
 import { resample } from "./resample.js";
+import { Vocabulary } from "./vocabulary.js";
 
 const WARM_UP = 20; // swipes that are not timed
 const DEEP = 10; // log-emissions below minus this are compared relative to their size
@@ -10,7 +11,7 @@ export async function readGolden(keyboard) {
   return text.trim().split("\n").map((line) => JSON.parse(line));
 }
 
-// -> {swipes, asked: how many the matcher was asked about, worst and limits by stage, failures: [text], ms, encoderMs}
+// -> {swipes; asked, literal: about how many the matcher was asked, and in how many literals were found; worst and limits by stage; failures: [text]; ms, encoderMs}
 export async function compare(keyboard, records) {
   const { path, emissions, corrected, matches, gains, scores, probabilities } = keyboard.bundle.manifest.golden.tolerances;
   const limits = { path, emissions, letters: emissions, corrected, distances: scores, matches, gains, scores, probabilities };
@@ -28,23 +29,27 @@ export async function compare(keyboard, records) {
     failures.push(...far.words.map((text) => `swipe ${i} (${record.kind}): ${text}`));
   }
   const asked = records.filter((record) => record.matches).length;
-  return { swipes: records.length, asked, worst, limits, failures, ...(await time(keyboard, records)) };
+  const literal = records.filter(({ candidates }) => candidates.some((one) => one.literal)).length;
+  return { swipes: records.length, asked, literal, worst, limits, failures, ...(await time(keyboard, records)) };
 }
 
 async function differences(keyboard, record) {
+  keyboard.vocabulary = ownWords(keyboard, record.own ?? {});
   const path = resample(record.points, keyboard.constants.path);
   const read = await keyboard.read(path);
-  const hypotheses = keyboard.find(read);
-  const distances = keyboard.measure(record.points, hypotheses);
-  const matches = await keyboard.match(path, hypotheses, distances);
-  const found = keyboard.choose(keyboard.score(hypotheses, distances, matches), Infinity, record.context);
+  const affixes = keyboard.dictionary.affixes(record.prefix ?? "", record.suffix ?? "");
+  const spellings = keyboard.find(record.points, read, affixes);
+  const matches = await keyboard.match(path, spellings);
+  const finalists = keyboard.score(spellings, matches);
+  const found = keyboard.choose(finalists, Infinity, record.context);
+  const none = keyboard.choose(finalists, record.candidates.length, record.context).none;
   const stages = {
     path: largest(path, record.path.flat()),
     emissions: largest(read.encoded.logProbs, record.emissions.flat(), DEEP),
     letters: record.letters ? largest(read.letters, record.letters.flat(), DEEP) : 0,
     corrected: record.corrected ? largest(read.corrected, record.corrected.flat(), DEEP) : 0,
-    matches: matches && record.matches ? matchesApart(keyboard.trie, hypotheses, matches, record.matches) : 0,
-    gains: 0, scores: 0, distances: 0, probabilities: 0,
+    matches: matches && record.matches ? matchesApart(spellings, matches, record.matches) : 0,
+    gains: 0, scores: 0, distances: 0, probabilities: Math.abs(none - record.none),
   };
   const words = [];
   if (Boolean(matches) !== Boolean(record.matches)) words.push(matches ? "asks the matcher" : "does not ask the matcher");
@@ -56,8 +61,9 @@ async function differences(keyboard, record) {
       continue;
     }
     if (got.letters !== expected.letters || got.frequency !== expected.frequency) words.push(`misspells ${expected.word}`);
+    if (got.literal !== Boolean(expected.literal)) words.push(`${got.literal ? "has no" : "has a"} list with ${expected.word}`);
     const far = (name) => (name in expected ? Math.abs(got[name] - expected[name]) : 0);
-    stages.scores = Math.max(stages.scores, far("score"), Math.abs(got.logProb - expected.log_prob));
+    stages.scores = Math.max(stages.scores, far("score"), far("fluency"), Math.abs(got.logProb - expected.log_prob));
     stages.matches = Math.max(stages.matches, far("match"));
     stages.gains = Math.max(stages.gains, far("gain"));
     stages.distances = Math.max(stages.distances, far("location"), far("shape"));
@@ -66,9 +72,20 @@ async function differences(keyboard, record) {
   return { stages, words };
 }
 
-// expected: {letters: match} of the finalists that were compared.
-function matchesApart(trie, hypotheses, matches, expected) {
-  const got = new Map(hypotheses.map(({ node }, i) => [trie.spell(node), matches[i]]));
+// The person's own words of a record, each with its uses. A word that is used in the future has not faded.
+function ownWords(keyboard, own) {
+  const vocabulary = new Vocabulary(keyboard.constants.vocabulary);
+  for (const [word, uses] of Object.entries(own)) vocabulary.learn(word, uses, new Date(9999, 11, 31));
+  return vocabulary;
+}
+
+// expected: {letters: match} of the spellings that were compared.
+function matchesApart(spellings, matches, expected) {
+  const got = new Map();
+  spellings.forEach(({ tree, node }, i) => {
+    const letters = tree.spell(node);
+    got.set(letters, Math.max(matches[i], got.get(letters) ?? -Infinity)); // an own word may be typed as a listed one
+  });
   return Object.entries(expected).reduce((most, [letters, match]) => Math.max(most, Math.abs((got.get(letters) ?? Infinity) - match)), 0);
 }
 
@@ -80,6 +97,7 @@ function largest(got, expected, deep = Infinity) {
 
 // Medians over ordinary swipes: one whole decode, and the encoder in it.
 async function time(keyboard, records) {
+  keyboard.vocabulary = ownWords(keyboard, {});
   const swipes = records.filter((record) => record.kind === "swipe");
   const [whole, encoder] = [[], []];
   for (const [i, { points }] of swipes.entries()) {

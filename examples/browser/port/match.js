@@ -1,25 +1,20 @@
-// The matcher: which finalists of a swipe in doubt it compares, and what it is given.
+// The matcher: which spellings of a swipe in doubt it compares, and what it is given.
 
-import { scoreWord, softmax } from "./scoring.js";
+import { scoreSpelling, shares } from "./scoring.js";
 
 /**
- * The finalists to compare, best first. Null where the best is sure, where there are not two, or where one of them has
+ * The spellings to compare, best first. Null where the best is sure, where there are not two, or where one of them has
  * too many letters.
- * @param {{node: number, logProb: number}[]} hypotheses
- * @param {number[][] | null} distances [location, shape] of each
- * @param {import("./trie.js").Trie} trie
+ * @param {import("./dictionary.js").Spelling[]} spellings
  * @param {object} scoring
  * @param {{finalists: number, longest: number}} constants the bundle's "matcher"
- * @returns {number[] | null} indices into hypotheses
+ * @returns {number[] | null} indices into spellings
  */
-export function contenders(hypotheses, distances, trie, scoring, { finalists, longest }) {
-  const scores = hypotheses.map(({ node, logProb }, i) => {
-    const frequency = trie.frequencies[trie.endings[node]]; // of the best word
-    return scoreWord(logProb, trie.depths[node], frequency, scoring, distances?.[i]);
-  });
+export function contenders(spellings, scoring, { finalists, longest }) {
+  const scores = spellings.map((spelling) => scoreSpelling(spelling, spelling.frequency, scoring));
   const best = [...scores.keys()].sort((a, b) => scores[b] - scores[a]).slice(0, finalists);
-  if (best.length < 2 || softmax(scores, scoring.temperature)[best[0]] >= scoring.doubt) return null;
-  return best.every((i) => trie.depths[hypotheses[i].node] <= longest) ? best : null;
+  if (best.length < 2 || shares(scores, scoring)[best[0]] >= scoring.doubt) return null;
+  return best.every((i) => spellings[i].labels.length <= longest) ? best : null;
 }
 
 /**
@@ -65,14 +60,15 @@ export function spellKeys(words, keys) {
 }
 
 /**
- * The match of every finalist: a finalist that was not compared has the lowest.
+ * The match of every spelling, the highest 0: one that was not compared has the lowest.
  * @param {Float32Array} found the network's scores
- * @param {number[]} compared which finalists they are of
- * @param {number} count finalists in all
+ * @param {number[]} compared which spellings they are of
+ * @param {number} count spellings in all
  * @returns {number[]}
  */
 export function spread(found, compared, count) {
-  const matches = new Array(count).fill(Math.min(...found));
-  compared.forEach((place, i) => { matches[place] = found[i]; });
+  const highest = Math.max(...found);
+  const matches = new Array(count).fill(Math.min(...found) - highest);
+  compared.forEach((place, i) => { matches[place] = found[i] - highest; });
   return matches;
 }

@@ -52,7 +52,7 @@ function interpolate(points, times, axis, at) {
 }
 
 // Math.round takes halves up; the reference takes them to the even neighbour.
-function roundHalfEven(value) {
+export function roundHalfEven(value) {
   const down = Math.floor(value);
   if (value - down !== 0.5) return Math.round(value);
   return down % 2 === 0 ? down : down + 1;

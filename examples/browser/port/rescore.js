@@ -1,15 +1,15 @@
-// How likely the finalists are under the decoder's emissions: exact CTC, in plain probabilities.
+// How likely the spellings are under the decoder's emissions: exact CTC, in plain probabilities.
 
 const IMPOSSIBLE = -1e4; // of a word without an alignment
 
-// Weighs each finalist by both networks. hypotheses: [{node, logProb}]; logProbs: Float32Array [frames, letters + 1],
-// blank last; share: the decoder's. -> hypotheses in the same order.
-export function reweigh(hypotheses, logProbs, trie, share) {
+// Weighs each spelling by both networks. logProbs: Float32Array [frames, letters + 1], blank last; share: the decoder's.
+// -> spellings in the same order.
+export function reweigh(spellings, logProbs, share) {
   const probs = Float64Array.from(logProbs, Math.exp);
-  return hypotheses.map(({ node, logProb }) => {
-    const mass = forward(probs, trie.spellLabels(node), trie.letters.length + 1);
+  return spellings.map((spelling) => {
+    const mass = forward(probs, spelling.labels, spelling.tree.letters.length + 1);
     const judged = mass > 0 ? Math.max(Math.log(mass), IMPOSSIBLE) : IMPOSSIBLE;
-    return { node, logProb: (1 - share) * logProb + share * judged };
+    return { ...spelling, logProb: (1 - share) * spelling.logProb + share * judged };
   });
 }
 

@@ -6,9 +6,8 @@ import copy
 from dataclasses import dataclass
 
 from glissando.corpus.records import Swipe
-from glissando.habits import Features, Habits, contributions
+from glissando.habits import Habits
 from glissando.keyboard import Keyboard
-from glissando.lexicon import typed_letters
 from glissando.stages import Finalists, Readings
 from glissando.trie import NO_AFFIXES, Affixes
 
@@ -53,7 +52,9 @@ class People:
         """Learn the word of a swipe, as ``Keyboard.accept`` does, without running the networks again."""
         person = self._person(swipe)
         if self.adapt:
-            _record(person, swipe, readings, row)
+            spellings = person.packaged.find(swipe.gesture, readings, row)
+            matches = person.packaged.match(swipe.gesture, spellings, swipe.aspect or None)
+            person.keyboard.observe(spellings, matches, swipe.word)
         if self.learn:
             person.keyboard.learn(swipe.word)
 
@@ -68,20 +69,4 @@ class People:
 def finalists(board: Keyboard, swipe: Swipe, readings: Readings, row: int, affixes: Affixes = NO_AFFIXES) -> Finalists:
     """What a swipe may mean; the arguments are those of ``People.finalists``."""
     spellings = board.find(swipe.gesture, readings, row, affixes)
-    return board.score(spellings, board.match(swipe.gesture, spellings))
-
-
-def _record(person: _Person, swipe: Swipe, readings: Readings, row: int) -> None:
-    """Add a swipe to its person's habits if its word is among what was found."""
-    board = person.packaged
-    spellings = board.find(swipe.gesture, readings, row)
-    texts = spellings.texts()
-    typed = "".join(typed_letters(swipe.word, frozenset(board.layout.letters)))
-    if typed not in texts:
-        return
-    matches = board.match(swipe.gesture, spellings)
-    constants = board.scoring if matches is None or board.scoring.matched is None else board.scoring.matched
-    known = Features(
-        spellings.log_probs, spellings.lengths, spellings.frequencies, spellings.distances, matches, spellings.fluency
-    )
-    person.keyboard.habits.record(contributions(known, constants), texts.index(typed))
+    return board.score(spellings, board.match(swipe.gesture, spellings, swipe.aspect or None))

@@ -1,7 +1,9 @@
 """A bundle: one directory with everything that a program in another language needs to decode on one keyboard.
 
-The networks, the layout, the constants, the words as a binary trie, which words follow which, and golden vectors that
-show whether a port is correct. docs/deployment.md specifies every file.
+The networks, the layout, the constants, the words as a binary trie, which words and which letters follow which, and
+golden vectors that show whether a port is correct. docs/deployment.md specifies every file.
+
+A person's own words and habits stay at home: they are not part of a bundle.
 """
 
 from __future__ import annotations
@@ -16,28 +18,33 @@ from pathlib import Path
 from typing import Any
 
 import glissando
-from glissando import beam, context, geometry, gesture
+from glissando import beam, context, geometry, gesture, literal, vocabulary
 from glissando.context import Context, context_bytes, read_context
+from glissando.dictionary import OWN_WIDTH
 from glissando.errors import BundleError
+from glissando.export.awkward import Golden, single_context
 from glissando.export.binary import read_trie, write_trie
-from glissando.export.golden import TOLERANCES, Golden, golden_lines, golden_swipes, single_context
+from glissando.export.fluency import FLUENCY, fluency_bytes, has_literals, read_fluency, variant, with_fluency
+from glissando.export.golden import TOLERANCES, golden_lines, golden_swipes
 from glissando.files import replacing, replacing_directory
-from glissando.keyboard import MATCHED, Keyboard
+from glissando.habits import Habits
+from glissando.keyboard import MATCHED, PLAIN, Keyboard
 from glissando.layout import Layout
+from glissando.lexicon import MAX_WORD, TYPED_AS
 from glissando.runtime import LONGEST, DecoderRuntime, EncoderRuntime, MatcherRuntime, match_keys
 from glissando.scoring import Scoring
 from glissando.weights import Weights
 
 FORMAT = "glissando-bundle"
-VERSION = 3  # a matcher and the words before have a say: a port of version 2 would rank without them
+VERSION = 4  # words that are in no list: a port of version 3 would not find them, and its probabilities are too high
 MANIFEST = "manifest.json"
 SWIPES = 240  # golden vectors
 CONTEXT = "language.context"
 # The page that decodes in the browser: the example's files, and those of the web keyboard that draw its keys.
 EXAMPLE = ("index.html", "demo.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
 PORT = (
-    "beam", "binary", "bundle", "context", "geometry", "golden", "keyboard", "match", "resample", "rescore", "scoring",
-    "trie",
+    "beam", "binary", "bundle", "context", "dictionary", "geometry", "golden", "keyboard", "literal", "match",
+    "resample", "rescore", "scoring", "tree", "trie", "typing", "vocabulary",
 )  # fmt: skip
 DRAWING = ("base.css", "demo.css", "icon.svg", "pad.js", "page.js", "text.js", "theme.js")
 RUNTIMES = {"encoder": EncoderRuntime, "decoder": DecoderRuntime, "matcher": MatcherRuntime}
@@ -85,6 +92,7 @@ def write_bundle(
     """
     target = Path(directory)
     old = _check_target(target, force)
+    keyboard = variant(keyboard, vocabulary=vocabulary.Vocabulary(), habits=Habits())
     files = _contents(keyboard, golden_swipes(keyboard, swipes) if isinstance(swipes, int) else swipes)
     pages = page_files() if browser else {}
     manifest = _manifest(keyboard, files, sorted(pages))
@@ -123,6 +131,8 @@ def read_bundle(directory: str | Path) -> Bundle:
         before = read_context(folder / CONTEXT, manifest["context"]["name"]) if CONTEXT in files else None
         encoder = networks.pop("encoder")
         keyboard = Keyboard(layout, lexicon, encoder, scoring, width, trie=trie, context=before, **networks)
+        if has_literals(keyboard):
+            with_fluency(keyboard, read_fluency(files[FLUENCY], trie.letters, manifest["fluency"]))
     except KeyError as error:
         raise BundleError(f"bundle {folder} lacks {error}") from None
     except ValueError as error:
@@ -157,6 +167,7 @@ def _contents(keyboard: Keyboard, swipes: Iterable[Golden]) -> dict[str, bytes]:
         "constants.json": _json(_constants(keyboard)),
         "trie.bin": write_trie(keyboard.trie, keyboard.lexicon),
         **({} if before is None else {CONTEXT: context_bytes(before), **_licences(before)}),
+        **({FLUENCY: fluency_bytes(keyboard.dictionary.fluency)} if has_literals(keyboard) else {}),
         "golden.jsonl": "".join(f"{line}\n" for line in lines).encode(),
     }
 
@@ -198,6 +209,28 @@ def _constants(keyboard: Keyboard) -> dict[str, Any]:
             "tail": context.TAIL,
             "elisions": list(context.ELISIONS.get(language, ())),
         },
+        "literals": {
+            "strings": literal.LITERALS,
+            "longest": LONGEST,
+            "plain": PLAIN,
+            "width": literal.WIDTH,
+            "restricted_width": literal.RESTRICTED_WIDTH,
+            "fluency": literal.FLUENCY,
+            "letter": literal.LETTER,
+            "unlikely": literal.UNLIKELY,
+            "step": literal.STEP,
+        },
+        "vocabulary": {
+            "width": OWN_WIDTH,
+            "words": vocabulary.MAX_WORDS,
+            "longest": MAX_WORD,
+            "first": vocabulary.FIRST,
+            "decade": vocabulary.DECADE,
+            "highest": vocabulary.HIGHEST,
+            "half_life": vocabulary.HALF_LIFE,
+            "max_count": vocabulary.MAX_COUNT,
+        },
+        "typed_as": TYPED_AS,
     }
 
 
@@ -208,10 +241,12 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) 
     if keyboard.decoder is not None:
         places = match_keys(keyboard.layout, keyboard.decoder.layout).tolist()
         models["decoder"]["columns"] = [*places, len(places)]  # for each column of the decoder, that of the emissions
-    before, told = single_context(keyboard), {}
+    before, told = single_context(keyboard), dict[str, Any]()
     if before is not None:
         name, language = Path(before.name).name, before.language
-        told = {"context": {"file": CONTEXT, "name": name, "language": language, "words": len(before)}}
+        told["context"] = {"file": CONTEXT, "name": name, "language": language, "words": len(before)}
+    if has_literals(keyboard):
+        told["fluency"] = {"file": FLUENCY, "order": keyboard.dictionary.fluency.order}
     return {
         "format": FORMAT,
         "version": VERSION,

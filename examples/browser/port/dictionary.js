@@ -1,0 +1,130 @@
+// The words that a keyboard can write: those of its lexicon, the person's own, and any string of letters.
+
+import { readLetters } from "./literal.js";
+
+const RESTRICTED = 16; // tries of tapped beginnings and ends that are kept
+export const LEXICON = "lexicon";
+export const OWN = "own";
+export const LITERAL = "literal";
+export const NO_AFFIXES = { prefix: [], suffix: [] };
+
+/**
+ * @typedef {object} Spelling a string of letters that a swipe may mean
+ * @property {"lexicon" | "own" | "literal"} source
+ * @property {import("./tree.js").Tree} tree
+ * @property {number} node in the tree
+ * @property {number[]} labels its letters
+ * @property {number} logProb
+ * @property {number} frequency byte of its most frequent word; 0 for a literal
+ * @property {number} fluency log-probability of a literal in the language; 0 for words
+ * @property {number} location
+ * @property {number} shape how well the swipe follows its keys; 0 where the scoring has no use for it
+ */
+
+export class Dictionary {
+  /**
+   * @param {object} parts
+   * @param {import("./trie.js").Trie} parts.trie the lexicon
+   * @param {import("./typing.js").Typing} parts.typing
+   * @param {import("./vocabulary.js").Vocabulary} parts.vocabulary the person's own words
+   * @param {import("./literal.js").Fluency | null} parts.fluency null where no literals are read
+   * @param {{listed: import("./beam.js").Beam, own: import("./beam.js").Beam}} parts.beams
+   * @param {object} parts.constants the bundle's
+   */
+  constructor(parts) {
+    Object.assign(this, parts);
+    this.literals = { ...parts.constants.literals, sure_blank: parts.constants.search.sure_blank };
+    this.restricted = new Map();
+  }
+
+  /** Letters that were tapped, as labels; an error where one is not on the layout. */
+  affixes(prefix, suffix) {
+    return { prefix: this.typing.tapped(prefix), suffix: this.typing.tapped(suffix) };
+  }
+
+  /**
+   * The words that a swipe may mean, those of the lexicon first.
+   * @param {Float32Array} logProbs [frames, letters + 1]
+   * @returns {Spelling[]}
+   */
+  search(logProbs, affixes = NO_AFFIXES) {
+    const trie = this.#restricted(affixes);
+    const listed = this.beams.listed.search(logProbs, trie).map(({ node, logProb }) => {
+      return spelling(LEXICON, trie, node, logProb, trie.frequencies[trie.endings[node]]); // of the most frequent word
+    });
+    const own = this.#own();
+    if (!own?.isNew.some(Boolean)) return listed;
+    const tree = own.tree.restricted(affixes);
+    const found = this.beams.own.search(logProbs, tree).map(({ node, logProb }) => {
+      const bytes = wordsAt(tree, node).filter((word) => own.isNew[word]).map((word) => own.bytes[word]);
+      return spelling(OWN, tree, node, logProb, Math.max(-1, ...bytes));
+    });
+    return [...listed, ...found.filter(({ frequency }) => frequency >= 0)];
+  }
+
+  /**
+   * What a swipe spells without a lexicon: the best strings of letters that are no words.
+   * @param {Float32Array} logProbs [frames, letters + 1]
+   * @returns {Spelling[]}
+   */
+  read(logProbs, affixes = NO_AFFIXES) {
+    const { tree, found } = readLetters(logProbs, this.trie.letters, this.fluency, this.literals, affixes);
+    const own = this.#own();
+    return found
+      .map(({ node, logProb, fluency }) => ({ ...spelling(LITERAL, tree, node, logProb, 0), fluency }))
+      .filter(({ labels }) => labels.length > 1 && labels.length <= this.literals.longest)
+      .filter(({ labels }) => !this.trie.holds(labels) && !own?.tree.holds(labels))
+      .slice(0, this.literals.strings);
+  }
+
+  /**
+   * Every word of some spellings: the lexicon's, then the person's, then literals.
+   * @param {Spelling[]} spellings
+   * @returns {{row: number, place: number, text: string | null, frequency: number}[]} the row is that of the spelling;
+   *   the place that of the lexicon, or -1 where the text is given
+   */
+  forms(spellings) {
+    const own = this.#own();
+    const forms = { [LEXICON]: [], [OWN]: [], [LITERAL]: [] };
+    spellings.forEach(({ source, tree, node, labels }, row) => {
+      if (source === LITERAL) forms[LITERAL].push({ row, place: -1, text: labels.map((label) => tree.letters[label]).join(""), frequency: 0 });
+      else for (const word of wordsAt(tree, node)) {
+        if (source === LEXICON) {
+          const frequency = Math.max(this.trie.frequencies[word], own?.raised.get(word) ?? 0); // of a word that the person uses
+          forms[LEXICON].push({ row, place: word, text: null, frequency });
+        } else if (own.isNew[word]) forms[OWN].push({ row, place: -1, text: own.words[word], frequency: own.bytes[word] });
+      }
+    });
+    return [...forms[LEXICON], ...forms[OWN], ...forms[LITERAL]];
+  }
+
+  #restricted(affixes) {
+    if (!affixes.prefix.length && !affixes.suffix.length) return this.trie;
+    const key = `${affixes.prefix}|${affixes.suffix}`;
+    const trie = this.restricted.get(key) ?? this.trie.restricted(affixes);
+    this.restricted.delete(key);
+    this.restricted.set(key, trie); // the last one
+    if (this.restricted.size > RESTRICTED) this.restricted.delete(this.restricted.keys().next().value);
+    return trie;
+  }
+
+  // The person's words and which of them the lexicon lacks; null where there are none.
+  #own() {
+    if (!this.vocabulary.uses.size) return null;
+    const found = this.vocabulary.lookUp(this.trie.letters, this.typing);
+    if (this.kept?.tree !== found.tree) {
+      const places = found.words.map((word, i) => this.trie.placeOf(word, found.spelled[i]));
+      const raised = new Map(places.flatMap((place, i) => (place >= 0 ? [[place, found.bytes[i]]] : [])));
+      this.kept = { ...found, isNew: places.map((place) => place < 0), raised };
+    }
+    return this.kept;
+  }
+}
+
+function spelling(source, tree, node, logProb, frequency) {
+  return { source, tree, node, labels: tree.spellLabels(node), logProb, frequency, fluency: 0, location: 0, shape: 0 };
+}
+
+function wordsAt(tree, node) {
+  return Array.from(tree.words.subarray(tree.endings[node], tree.endings[node + 1]));
+}

@@ -1,0 +1,123 @@
+// A person's own words: how often each was used, and when it was used last. Kept in memory, read from and written to JSON.
+
+import { roundHalfEven } from "./resample.js";
+import { growTree } from "./tree.js";
+import { isWord } from "./typing.js";
+
+const VERSION = 1; // of the file
+const DAY = 86_400_000; // milliseconds
+
+export class VocabularyError extends Error {}
+
+export class Vocabulary {
+  /** @param {object} constants the bundle's "vocabulary" */
+  constructor(constants) {
+    this.constants = constants;
+    this.uses = new Map(); // of each word {count, day}: its uses as of the day of the last, since 1970
+    this.changes = 0;
+  }
+
+  /**
+   * Reads what toJSON gives, which is the file that the Python side saves.
+   * @param {object} data
+   * @param {object} constants
+   */
+  static from(data, constants) {
+    const vocabulary = new Vocabulary(constants);
+    if (data?.version !== VERSION) throw new VocabularyError(`the vocabulary has version ${data?.version}; this reads ${VERSION}`);
+    if (!isObject(data.words)) throw new VocabularyError("the vocabulary has no object of words");
+    const entries = Object.entries(data.words);
+    if (entries.length > constants.words) throw new VocabularyError(`the vocabulary has more than ${constants.words} words`);
+    for (const [word, entry] of entries) {
+      const [count, used, ...more] = isObject(entry) ? [entry.count, entry.used, ...Object.keys(entry).slice(2)] : [];
+      if (more.length || !isDay(used)) throw new VocabularyError(`"${word}" must have a count and a day of last use, and nothing else`);
+      vocabulary.learn(word, count, new Date(`${used}T00:00`)); // on the person's calendar
+    }
+    return vocabulary;
+  }
+
+  /** The JSON form; of times only the day is kept. */
+  toJSON() {
+    const entry = ({ count, day }) => ({ count, used: new Date(day * DAY).toISOString().slice(0, 10) });
+    return { version: VERSION, words: Object.fromEntries([...this.uses].map(([word, use]) => [word, entry(use)])) };
+  }
+
+  /**
+   * Adds a word, or counts it up. Where there are as many as there may be, a new one takes the place of the weakest.
+   * @param {string} word as it is written
+   * @param {number} [count] how many uses this is
+   * @param {Date} [today]
+   */
+  learn(word, count = 1, today = new Date()) {
+    const { longest, max_count: most, words } = this.constants;
+    const composed = String(word).normalize("NFC");
+    if (!isWord(composed, longest)) {
+      throw new VocabularyError(`"${composed.slice(0, 60)}" is not a word: it needs a letter, no white space and at most ${longest} characters`);
+    }
+    if (!(typeof count === "number" && count > 0 && count < Infinity)) throw new VocabularyError(`a word's count must be a number above 0, got ${count}`);
+    const day = dayOf(today);
+    const known = this.uses.get(composed);
+    if (!known && this.uses.size >= words) this.uses.delete(this.#weakest());
+    // A clock may have been set back.
+    this.uses.set(composed, known
+      ? { count: Math.min(10 ** this.#log(known, day) + count, most), day: Math.max(known.day, day) }
+      : { count: Math.min(count, most), day });
+    this.changes += 1;
+  }
+
+  /** Removes a word. -> whether it was there */
+  forget(word) {
+    const there = this.uses.delete(String(word).normalize("NFC"));
+    this.changes += there ? 1 : 0;
+    return there;
+  }
+
+  /**
+   * The words on a layout, looked up again only after a change or on another day.
+   * @param {string[]} letters
+   * @param {import("./typing.js").Typing} typing
+   * @param {Date} [today]
+   * @returns {{tree: import("./tree.js").WordTree, words: string[], bytes: number[], spelled: number[][]}}
+   */
+  lookUp(letters, typing, today = new Date()) {
+    const made = `${this.changes} ${dayOf(today)}`;
+    if (this.made === made) return this.kept;
+    const words = [...this.uses.keys()];
+    const bytes = this.bytes(today);
+    const spelled = words.map((word) => typing.word(word)).map((labels) => (labels.length <= 255 ? labels : []));
+    this.made = made;
+    this.kept = { tree: growTree(letters, spelled, bytes.map(roundHalfEven)), words, bytes, spelled };
+    return this.kept;
+  }
+
+  /** How frequent each word is, on the scale of a lexicon's bytes. */
+  bytes(today = new Date()) {
+    const { first, decade, highest } = this.constants;
+    return [...this.uses.values()].map((use) => Math.min(Math.max(first + decade * this.#log(use, dayOf(today)), 0), highest));
+  }
+
+  // The logarithm to base 10 of the faded count.
+  #log({ count, day }, today) {
+    return Math.log10(count) - (Math.log10(2) / this.constants.half_life) * Math.max(today - day, 0);
+  }
+
+  // All counts fade alike, so any day after the last use gives the same order.
+  #weakest() {
+    const last = [...this.uses.values()].reduce((most, { day }) => Math.max(most, day), -Infinity);
+    const logs = [...this.uses].map(([word, use]) => [this.#log(use, last), word]);
+    return logs.reduce((least, one) => (one[0] < least[0] ? one : least))[1];
+  }
+}
+
+// The day on the person's calendar, counted from 1970.
+function dayOf(date) {
+  return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY;
+}
+
+function isDay(text) {
+  return typeof text === "string" && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
