@@ -55,11 +55,11 @@ def test_decode_takes_a_context_and_follows_a_sentence(corpus, tmp_path):
     with_text = [
         run("decode", corpus([{**second, "context": text}]), *options, "--json").out for text in ("how do you", "")
     ]
-    scores = [json.loads(line)[0]["score"] for line in with_text]
+    scores = [json.loads(line)["candidates"][0]["score"] for line in with_text]
     assert scores[0] != scores[1]
     alone = json.loads(run("decode", corpus([second]), *options, "--json").out)
     following = run("decode", corpus([first, second]), *options, "--sentence", "--json").out.splitlines()
-    assert json.loads(following[1])[0]["score"] != alone[0]["score"]
+    assert json.loads(following[1])["candidates"][0]["score"] != alone["candidates"][0]["score"]
     assert "context must be text" in refused("decode", corpus([{**second, "context": 5}]), *options)
     assert "shark2 decodes words alone" in refused(
         "decode", corpus([second]), *options, "--sentence", "--method", "shark2"
