@@ -20,10 +20,10 @@ from sets import arguments, keyboard_and_swipes, mcnemar, word_list
 
 from glissando import languages as settings
 from glissando.corpus.records import Swipe
-from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for
-from glissando.keyboard import Finalists, Keyboard
-from glissando.languages import Languages, load_contexts
+from glissando.keyboard import Keyboard, load
+from glissando.languages import Languages
 from glissando.lexicon import Lexicon, join_lexicons, load_lexicon, typed_letters
+from glissando.stages import Finalists
 
 CHUNK = 256
 BEFORE = 5  # words of the person
@@ -45,38 +45,29 @@ class Board(NamedTuple):
 
 
 def rank_all(
-    board: Board, swipes: Sequence[Swipe], prior: np.ndarray | None = None, known: bool = False, context: bool = False
+    board: Board, swipes: Sequence[Swipe], known: bool = False, context: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rank of each swipe's word, 0 where it is not among the best, and how many words stood before.
 
     Args:
         board: with the words of one language or of several.
         swipes: in the order that each person made them.
-        prior: [G] of the languages.
         known: whether the person's decoded words tell the language.
         context: whether they also say which words follow.
     """
-    keyboard, languages = board.keyboard, Languages(board.keyboard.lexicon, prior)  # type: ignore[arg-type]
-    keyboard = keyboard.replace(context=load_contexts(languages) if context else None)
-    letters, lexicon = frozenset(keyboard.layout.letters), keyboard.lexicon
+    keyboard = board.keyboard if context else board.keyboard.replace(context=None)
+    letters = frozenset(keyboard.layout.letters)
     texts: dict[str | None, list[str]] = defaultdict(list)
     ranks, before = np.zeros(len(swipes), int), np.zeros(len(swipes), int)
     for row, (swipe, one) in enumerate(zip(swipes, board.finalists, strict=True)):
         words = texts[swipe.session]
         before[row] = len(words)
-        text = " ".join(words[-settings.MEMORY :])
-        posterior = languages.posterior(text if known else None)
-        floor = one.constants.frequency_floor
-        shift = languages.frequencies(one.words, posterior, floor) - np.maximum(lexicon.frequencies[one.words], floor)
-        scores = one.scores + one.constants.frequency_weight * shift
-        if keyboard.context is not None:
-            gains = keyboard.context.after(text).gains(keyboard.context_numbers(one.words))
-            scores = scores + one.constants.context_weight * gains
-        order = one.words[np.argsort(-scores, kind="stable")].tolist()
-        spelled = list(dict.fromkeys("".join(typed_letters(lexicon.words[index], letters)) for index in order[:40]))
+        text = " ".join(words[-settings.MEMORY :]) if known else None
+        candidates = keyboard.choose(one, 40, text)
+        spelled = list(dict.fromkeys(candidate.letters for candidate in candidates))
         target = "".join(typed_letters(swipe.word, letters))
         ranks[row] = spelled.index(target) + 1 if target in spelled else 0
-        words.append(lexicon.words[order[0]] if order else "")
+        words.append(candidates[0].word if candidates else "")
     return ranks, before
 
 
@@ -125,29 +116,23 @@ def compare(data: Path, english: Lexicon, others: Sequence[Lexicon], scoring: st
     first, swipes = keyboard_and_swipes(data, "val", english)
 
     def board(lexicon: Lexicon) -> Board:
-        options = EvaluationOptions(method="auto", lexicon=lexicon, scoring=scoring, language=lexicon.language)
-        made = keyboard_for(first.layout, [], options)[0]
-        assert isinstance(made, Keyboard)
+        made = load(first.layout, lexicon=lexicon, scoring=scoring)
         return Board(made, all_finalists(made, swipes))
 
     one, many = board(english), board(join_lexicons([english, *others]))
-    count = len(many.keyboard.lexicon.languages)
     print(f"{english.name.split('/')[-1]}: {len(english):,} words, joined {len(many.keyboard.lexicon):,}; {scoring}")
     alone, before = rank_all(one, swipes)
     enough = before >= BEFORE
     show("English alone", alone)
-    show("joined, no text, English named first", rank_all(many, swipes)[0], alone)
-    uniform = np.ones(count)
-    show("joined, no text, no main language", rank_all(many, swipes, uniform)[0], alone)
-    last = np.array(Languages(many.keyboard.lexicon).prior)[[1, 0, *range(2, count)]]
-    show("joined, no text, English named second", rank_all(many, swipes, last)[0], alone)
-    for name, prior in (("first", None), ("second", last)):
-        ranks = rank_all(many, swipes, prior, known=True)[0]
+    second = board(join_lexicons([others[0], english, *others[1:]]))
+    for name, joined in (("first", many), ("second", second)):
+        show(f"joined, no text, English named {name}", rank_all(joined, swipes)[0], alone)
+        ranks = rank_all(joined, swipes, known=True)[0]
         show(f"joined, English named {name}, after the person's words", ranks, alone)
         show(f"  of these at least {BEFORE} words", ranks[enough], alone[enough])
     alone = rank_all(one, swipes, known=True, context=True)[0]
     show("English alone, with context", alone)
-    show("joined, English named first, with contexts", rank_all(many, swipes, None, True, True)[0], alone)
+    show("joined, English named first, with contexts", rank_all(many, swipes, known=True, context=True)[0], alone)
 
 
 if __name__ == "__main__":

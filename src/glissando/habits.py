@@ -23,11 +23,11 @@ import numpy as np
 from glissando.errors import HabitsError
 from glissando.files import read_object, write_whole
 from glissando.logit import Choices, Prior, fit_weights
-from glissando.scoring import Scoring, literal_terms, score_words
+from glissando.scoring import Scoring, score_words
 
 # The constants that weigh each term; a new term is a line here. Evidence has none: the temperature stands for it.
 WEIGHTS = {
-    "frequency": ("frequency_weight", "literal_bonus", "fluency_weight"),  # the last two of a literal, in its place
+    "frequency": ("frequency_weight", "literal_bonus", "fluency_weight"),  # a literal has the last two in its place
     "length": ("length_bonus",),
     "location": ("location_weight",),
     "shape": ("shape_weight",),
@@ -58,7 +58,6 @@ class Features:
         frequency: [N] frequency bytes.
         distances: [N, 2] location and shape (geometry.py), None where they were not measured.
         matches: [N] the matcher's scores, None where it was not asked.
-        fluency: [N] of literals, 0 for words; None where all are words.
     """
 
     log_prob: np.ndarray
@@ -66,7 +65,6 @@ class Features:
     frequency: np.ndarray
     distances: np.ndarray | None = None
     matches: np.ndarray | None = None
-    fluency: np.ndarray | None = None
 
 
 def contributions(finalists: Features, constants: Scoring) -> np.ndarray:
@@ -82,14 +80,13 @@ def contributions(finalists: Features, constants: Scoring) -> np.ndarray:
     length, frequency, distances = finalists.length, finalists.frequency, finalists.distances
     nothing = constants.changed(dict.fromkeys((name for names in WEIGHTS.values() for name in names), 0.0))
     silent = np.zeros(len(length))
-    fluency = silent if finalists.fluency is None else finalists.fluency
 
     def term(name: str) -> np.ndarray:
         weights = {constant: getattr(constants, constant) for constant in WEIGHTS[name]}
         if name == "match":
             return silent if finalists.matches is None else weights["matcher_weight"] * finalists.matches
         alone = nothing.changed(weights)
-        return score_words(silent, length, frequency, alone, distances) + literal_terms(fluency, alone)  # type: ignore[no-any-return]
+        return score_words(silent, length, frequency, alone, distances)  # type: ignore[no-any-return]
 
     evidence = score_words(finalists.log_prob.astype(np.float64), length, frequency, nothing, distances)
     return np.column_stack([evidence, *map(term, WEIGHTS)]) / constants.temperature

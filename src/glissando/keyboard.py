@@ -323,20 +323,19 @@ class Keyboard:
             self.learn(word)
 
     def observe(self, spellings: Spellings, matches: np.ndarray | None, word: str) -> None:
-        """Record in the habits what one swipe meant, if that was found.
+        """Record in the habits which word one swipe meant, if that was found. Literals do not count: few are meant.
 
         Args:
             spellings: from ``find``, on this keyboard without habits.
             matches: [N] from ``match``, likewise.
             word: the word meant.
         """
-        texts, typed = spellings.texts(), word.translate(self._typing)
+        rows = np.flatnonzero(spellings.source != LITERAL)
+        words, found = spellings.take(rows), None if matches is None else matches[rows]
+        texts, typed = words.texts(), word.translate(self._typing)
         if typed not in texts:
             return
-        known = Features(
-            spellings.log_probs, spellings.lengths, spellings.frequencies, spellings.distances, matches,
-            spellings.fluency,
-        )  # fmt: skip
+        known = Features(words.log_probs, words.lengths, words.frequencies, words.distances, found)
         constants = self.scoring if matches is None or self.scoring.matched is None else self.scoring.matched
         self.habits.record(contributions(known, constants), texts.index(typed))
 
