@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from glissando.context import BEGIN, MAX_WORDS, Context, load_context, split_sentences, split_words, write_context
-from glissando.keyboard import load
 from glissando.lexicon import typed_letters
+from glissando.loading import load
 from glissando.ngrams import BASE, Ngrams, count_text, estimate, find, pack, prune
 from glissando.synth import swipe
 

@@ -20,9 +20,10 @@ from sets import arguments, keyboard_and_swipes, mcnemar, word_list
 
 from glissando import languages as settings
 from glissando.corpus.records import Swipe
-from glissando.keyboard import Keyboard, load
+from glissando.keyboard import Keyboard
 from glissando.languages import Languages
 from glissando.lexicon import Lexicon, join_lexicons, load_lexicon, typed_letters
+from glissando.loading import load
 from glissando.stages import Finalists
 
 CHUNK = 256

@@ -20,8 +20,9 @@ from sets import TITLES, Encoded, arguments, half_of_the_people, keyboard_and_sw
 from glissando.evaluation.beams import StoredBeams, TuningSet
 from glissando.evaluation.metrics import calibration_error, reliability
 from glissando.evaluation.unknown import fit_unknown
-from glissando.keyboard import Keyboard, load
+from glissando.keyboard import Keyboard
 from glissando.lexicon import load_lexicon
+from glissando.loading import load
 from glissando.scoring import Scoring, read_scoring
 
 SOURCE = "literals and none: conditional logit on how_we_swipe_val, AOSP English list alone; runs/unknown.py"

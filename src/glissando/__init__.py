@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from glissando.errors import GlissandoError
     from glissando.gesture import Gesture
     from glissando.habits import Habits
-    from glissando.keyboard import Keyboard, load
+    from glissando.keyboard import Keyboard
     from glissando.layout import Layout
     from glissando.lexicon import Lexicon
+    from glissando.loading import load
     from glissando.scoring import Candidate, Candidates, Scoring
     from glissando.shark2 import Shark2
     from glissando.vocabulary import Vocabulary
@@ -45,7 +46,7 @@ _HOMES = {
     "Scoring": "scoring",
     "Shark2": "shark2",
     "Vocabulary": "vocabulary",
-    "load": "keyboard",
+    "load": "loading",
 }
 
 

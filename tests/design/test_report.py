@@ -15,8 +15,9 @@ from glissando.design.report import (
 )
 from glissando.design.words import RunningText
 from glissando.errors import LayoutError, LexiconError
-from glissando.keyboard import Keyboard, load
+from glissando.keyboard import Keyboard
 from glissando.layout import Layout, load_layout
+from glissando.loading import load
 from glissando.scoring import Scoring
 from glissando.synth import swipe
 

@@ -71,8 +71,8 @@ def bench(
         glissando bench --swipes how_we_swipe_val.jsonl.gz --lexicon en_wordlist.combined.gz --json
     """
     from glissando.evaluation.bench import benchmark
-    from glissando.keyboard import load
     from glissando.layout import load_layout
+    from glissando.loading import load
 
     board = load_layout(layout)
     gestures, words, listed = swipes_to_decode(board, swipes, count, language, lexicon)

@@ -57,7 +57,7 @@ def bundle(
     """
     from glissando.export.bundle import write_bundle
     from glissando.export.golden import golden_swipes
-    from glissando.keyboard import load
+    from glissando.loading import load
 
     keyboard = load(
         layout, language, lexicon=lexicon, scoring=scoring, weights=weights, matcher=matcher, width=beam,
@@ -145,8 +145,8 @@ def verify(
         glissando export verify one.onnx one.pte small.pte --checkpoint runs/one/encoder.safetensors
         glissando export verify one.onnx --checkpoint runs/one/encoder.safetensors --swipes how_we_swipe_val.jsonl.gz
     """
-    from glissando.keyboard import load
     from glissando.layout import load_layout
+    from glissando.loading import load
 
     with needs_extra("verifying", "export"):
         from glissando.export.verify import Reference

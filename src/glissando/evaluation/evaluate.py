@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glissando import keyboard
 from glissando.corpus.filters import measured
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.lines import LineError, read_objects
@@ -22,9 +21,12 @@ from glissando.evaluation.people import People
 from glissando.evaluation.people import finalists as finalists_of
 from glissando.evaluation.prompts import MODES, Mode, Writing, count_people
 from glissando.gesture import Gesture
+from glissando.keyboard import METHODS as KEYBOARD_METHODS
 from glissando.keyboard import Keyboard
+from glissando.keyboard import Method as KeyboardMethod
 from glissando.layout import Layout
 from glissando.lexicon import Lexicon, join_lexicons, load_lexicon, typed_letters
+from glissando.loading import load
 from glissando.scoring import Candidate, Scoring
 from glissando.shark2 import Shark2, load_shark2
 from glissando.stages import Finalists, Readings
@@ -33,8 +35,8 @@ from glissando.trie import Affixes
 from glissando.vocabulary import Vocabulary
 from glissando.words import PackedWords
 
-Method = keyboard.Method | Literal["shark2"]
-METHODS: tuple[Method, ...] = (*keyboard.METHODS, "shark2")
+Method = KeyboardMethod | Literal["shark2"]
+METHODS: tuple[Method, ...] = (*KEYBOARD_METHODS, "shark2")
 
 CHUNK = 256  # swipes decoded between two calls of the progress function
 FEWEST_LEVELS = 20  # different bytes of shared words that say how two lists' scales compare
@@ -216,7 +218,7 @@ def keyboard_for(
         lexicon = lexicon.with_words(word for word in targets if "".join(typed_letters(word, letters)) not in known)
     if options.method == "shark2":
         return Shark2(layout, lexicon, load_shark2(options.scoring)), known
-    board = keyboard.load(
+    board = load(
         layout, None if len(languages_of(options)) > 1 else options.language, lexicon=lexicon, scoring=options.scoring,
         weights=options.weights, decoder=options.decoder, matcher=options.matcher, method=options.method,
         vocabulary=Vocabulary.load(options.vocabulary) if options.vocabulary else None, width=options.beam,

@@ -19,10 +19,11 @@ from glissando.context import Predictor, load_context
 from glissando.errors import GlissandoError, LayoutError, LexiconError
 from glissando.files import cache_directory
 from glissando.gesture import Gesture
-from glissando.keyboard import Keyboard, load
+from glissando.keyboard import Keyboard
 from glissando.languages import Contexts, Languages
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
 from glissando.lexicon import Lexicon, join_lexicons
+from glissando.loading import load
 from glissando.runtime import EncoderRuntime, MatcherRuntime
 from glissando.scoring import Candidate, Candidates
 from glissando.web.models import CustomLayout
