@@ -23,12 +23,13 @@ from glissando.evaluation.beams import TuningSet, typed_targets
 from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for
 from glissando.evaluation.fit import fit_scoring
 from glissando.gesture import FRAME_MS, Gesture, resample_batch
-from glissando.keyboard import Keyboard, Readings
+from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
 from glissando.model.checkpoint import load_encoder
 from glissando.model.encoder import Encoder
 from glissando.scoring import Scoring
+from glissando.stages import Readings
 
 VERSION = 1  # of the protocol; another one evaluates every row again
 SYNTHETIC = ("clearflow", "kasroz", "dvorak")
