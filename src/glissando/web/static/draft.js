@@ -4,7 +4,7 @@
 // may stand anywhere, and a word may still be on its way: a hole stands for it until its candidates come.
 // A state is never changed, only replaced, so that undo keeps the old ones. Offsets count UTF-16 code units.
 
-import { JOINING, OPENING, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper, withCapital } from "./rules.js";
+import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper, withCapital } from "./rules.js";
 
 export const HOLE = "\uFFFC"; // stands in the text for a word that is not read yet
 const STEPS = 300; // that can be undone
@@ -28,6 +28,7 @@ export class Draft {
   get words() { return this.state.words; }
   get cursor() { return this.state.cursor; }
   get atEnd() { return this.state.cursor === this.state.text.length; }
+  get begins() { return beginsSentence(withHolesAsWords(this.#left)); } // whether a sentence begins at the cursor
   get #left() { return this.state.text.slice(0, this.state.cursor); }
   get #right() { return this.state.text.slice(this.state.cursor); }
 
@@ -92,7 +93,7 @@ export class Draft {
       const last = lastOf(left());
       if (!isAlnum(character)) state = capital === "none" ? state : this.#finishTapped(state);
       else if (capital === "first" || capital === "all") character = upper(character, this.language());
-      else if (capital === "auto" && (!last || isSpace(last) || OPENING.includes(last))) character = capitalise(character, withoutHoles(left()), "");
+      else if (capital === "auto" && (!last || isSpace(last) || OPENING.includes(last))) character = capitalise(character, withHolesAsWords(left()), "");
       const space = state.space && !starts && !isSpace(character) && !JOINING.includes(character);
       state = { ...splice(state, state.cursor, state.cursor, character), space };
     }
