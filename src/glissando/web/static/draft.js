@@ -65,9 +65,10 @@ export class Draft {
       const word = state.words.find((one) => one.id === id);
       if (!word || word.status === "read") return state;
       if (!answer.candidates.length) return removeWord(state, word);
-      const text = textBefore(state, word);
-      const candidates = merged(answer.candidates.map((one) => ({ ...one, word: spelled(one, word, text) })));
-      return rewrite(state, word, candidates[0].word, { status: "read", candidates, none: answer.none ?? null, context: text });
+      const left = withHolesAsWords(state.text.slice(0, word.start));
+      const candidates = merged(answer.candidates.map((one) => ({ ...one, word: spelled(one, word, left) })));
+      const context = textBefore(state, word);
+      return rewrite(state, word, candidates[0].word, { status: "read", candidates, none: answer.none ?? null, context });
     });
   }
 
@@ -202,11 +203,13 @@ function rewrite(state, word, text, changes) {
   return { ...state, text: state.text.slice(0, word.start) + text + state.text.slice(word.end), words, cursor };
 }
 
-// A state without a swiped word and the space before it; the cursor stays where it was in the rest.
+// A state without a swiped word and the space before it, or after it at the beginning of the text; the cursor stays where
+// it was in the rest.
 function removeWord(state, word) {
   const start = word.start - (state.text[word.start - 1] === " " ? 1 : 0);
-  const next = splice(state, start, word.end, "");
-  return { ...next, cursor: state.cursor >= word.end ? state.cursor - (word.end - start) : Math.min(state.cursor, start) };
+  const end = word.end + (start === 0 && state.text[word.end] === " " ? 1 : 0);
+  const next = splice(state, start, end, "");
+  return { ...next, cursor: state.cursor >= end ? state.cursor - (end - start) : Math.min(state.cursor, start) };
 }
 
 function spelled(candidate, word, text) {
