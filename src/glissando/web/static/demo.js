@@ -5,7 +5,7 @@ import { CandidateRow } from "./candidates.js";
 import { decode, known, offered, warm } from "./decoder.js";
 import { Draft } from "./draft.js";
 import { Editor } from "./editor.js";
-import { bindHardware } from "./hardware.js";
+import { bindHardware, keepFocus } from "./hardware.js";
 import { bindKeys } from "./keys.js";
 import { accentsOf } from "./languages.js";
 import { fromFragment, toFragment } from "./layouts.js";
@@ -57,6 +57,7 @@ async function start() {
     backspace: () => draft.backspace(), deleteWord: () => draft.deleteWord(), restoreWord: () => draft.undo(),
   });
   bindOutput(draft);
+  keepFocus($("#theme"), $(".tools"), $("#text"), $("#candidates"));
   bindHardware(draft, (character) => type(character, "none"));
   changed();
   const { layouts, languages } = await offered();

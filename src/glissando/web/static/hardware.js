@@ -16,6 +16,11 @@ export function bindHardware(draft, type) {
   });
 }
 
+// A button that was pressed with a finger or a mouse does not take the focus, so that the next space is typed.
+export function keepFocus(...elements) {
+  for (const element of elements) element.addEventListener("mousedown", (event) => event.preventDefault());
+}
+
 // Whether the key did something.
 function act(draft, type, { key, target, ctrlKey, metaKey, altKey, shiftKey }) {
   const command = (ctrlKey || metaKey) && !altKey;
