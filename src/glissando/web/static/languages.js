@@ -1,7 +1,7 @@
 // Which languages a layout can type, and which letters a long press on a key offers.
 
 const LATIN = "abcdefghijklmnopqrstuvwxyz";
-const ENOUGH = 0.93; // of an alphabet must be on the keys: Russian without ъ will do, Russian without ы, э and ъ will not
+const ENOUGH = 0.95; // of an alphabet must be on the keys: Russian without ъ will do, without ы and э it will not
 
 // Alphabets that are not the 26 Latin letters. Letters with accents need no key of their own.
 const ALPHABETS = {
