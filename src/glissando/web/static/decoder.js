@@ -27,7 +27,7 @@ export async function known(word, { layout, language }) {
 }
 
 // The layouts and languages that there are.
-export const offered = () => call("/api/layouts");
+export const choices = () => call("/api/layouts");
 
 function request(points, { layout, language, context, prefix }) {
   return { points, layout: asked(layout), language, ...(context === undefined ? {} : { context: tail(context) }), ...(prefix ? { prefix } : {}) };

@@ -2,7 +2,7 @@
 
 import { Accents } from "./accents.js";
 import { CandidateRow } from "./candidates.js";
-import { decode, known, offered, warm } from "./decoder.js";
+import { choices, decode, known, warm } from "./decoder.js";
 import { Draft } from "./draft.js";
 import { Editor } from "./editor.js";
 import { bindHardware, keepFocus } from "./hardware.js";
@@ -60,7 +60,7 @@ async function start() {
   keepFocus($("#theme"), $(".tools"), $("#text"), $("#candidates"));
   bindHardware(draft, (character) => type(character, "none"));
   changed();
-  const { layouts, languages } = await offered();
+  const { layouts, languages } = await choices();
   picker.setChoices(new Map(layouts.map((layout) => [layout.name, layout])), languages);
   readFragment();
   window.addEventListener("hashchange", () => readFragment());
@@ -144,10 +144,15 @@ function choose(word) {
   const { current } = draft;
   if (!current) return;
   draft.choose(current.id, word);
-  offer = current.candidates.find((one) => one.word === word)?.literal && !words.has(word) ? word : "";
-  if (resume && !offer) draft.moveTo(Infinity, true);
+  if (resume && !offered(draft.current)) draft.moveTo(Infinity, true);
   else showWord();
   resume = false;
+}
+
+// A literal that was chosen may be added to one's own words.
+function offered(current) {
+  const word = current?.chosen ? draft.written(current) : "";
+  return current?.candidates.some((one) => one.word === word && one.literal) && !words.has(word) ? word : "";
 }
 
 function place(offset) {
@@ -170,7 +175,7 @@ let shown;
 function showWord() {
   const { current } = draft;
   // The preview stays until the word is read.
-  if (current?.status !== "pending") row.show(current?.candidates ?? [], current && draft.written(current), offer, (word) => words.has(word));
+  if (current?.status !== "pending") row.show(current?.candidates ?? [], current && draft.written(current), offer || offered(current), (word) => words.has(word));
   if (shown !== current) panels.show();
   if (current?.status === "read" && shown?.id !== current.id) $("#said").textContent = draft.written(current);
   shown = current;
