@@ -177,7 +177,7 @@ function showWord() {
   // The preview stays until the word is read.
   if (current?.status !== "pending") row.show(current?.candidates ?? [], current && draft.written(current), offer || offered(current), (word) => words.has(word));
   if (shown !== current) panels.show();
-  if (current?.status === "read" && shown?.id !== current.id) $("#said").textContent = draft.written(current);
+  if (current?.status === "read" && (shown?.id !== current.id || shown.status !== "read")) $("#said").textContent = draft.written(current);
   shown = current;
 }
 
