@@ -292,8 +292,8 @@ def test_nothing_is_cut_off_at_320_pixels(browser, site, path):
         )
         assert smallest >= 11.5
         small = page.evaluate(
-            """() => [...document.querySelectorAll("button, select, input:not([type=radio])")].filter(e => e.checkVisibility())
-                .map(e => [e.id, e.getBoundingClientRect()])
+            """() => [...document.querySelectorAll("button, select, input:not([type=radio])")]
+                .filter(e => e.checkVisibility()).map(e => [e.id, e.getBoundingClientRect()])
                 .filter(([, box]) => box.height < 24 || box.width < 24).map(([id]) => id)"""
         )
         assert small == []

@@ -24,7 +24,8 @@ PLAY = """async ([language, events]) => {
         else if (kind === 'none') draft.settle(what, { candidates: [] });
         else if (kind === 'choose') { if (draft.words.length) draft.choose(draft.words.at(-1).id, what); }
         else draft[kind](...(what === undefined ? [] : [what, ...(more === undefined ? [] : [more])]));
-        seen.push([draft.state.text.replaceAll('\\uFFFC', '_'), draft.words.map(one => draft.written(one)), draft.cursor]);
+        const text = draft.state.text.replaceAll('\\uFFFC', '_');
+        seen.push([text, draft.words.map(one => draft.written(one)), draft.cursor]);
     }
     return seen;
 }"""

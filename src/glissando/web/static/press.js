@@ -17,6 +17,7 @@ export function pressable(element, act, { turns = null, scrolls = false } = {}) 
   let touch = null;
 
   function down(event) {
+    if (event.isPrimary) finish(); // the first finger on the screen: whatever another one has left behind is over
     if (touch || event.button > 0) return;
     touch = { id: event.pointerId, x: event.clientX, y: event.clientY, turn: turns?.begin(), mode: "press" };
     if (!scrolls) {
