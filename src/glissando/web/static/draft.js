@@ -76,11 +76,16 @@ export class Draft {
   fail(id) { this.#mark(id, "failed"); }
   retry(id) { this.#mark(id, "pending"); }
 
-  // Writes another word in place of a swiped one.
+  // Writes another word in place of a swiped one. The word that stands there may be chosen too: that is no step to undo.
   choose(id, text) {
     const word = this.word(id);
-    if (!word || this.written(word) === text) return;
-    this.#commit(rewrite(this.state, word, text, { chosen: true }), "choose");
+    if (!word) return;
+    const next = rewrite(this.state, word, text, { chosen: true });
+    if (this.written(word) !== text) this.#commit(next, "choose");
+    else {
+      this.state = next;
+      this.changed();
+    }
   }
 
   // Writes characters as they are, but for a space before a new word and a capital where a sentence begins.
