@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, text
 from web.postgres import postgres_programs, running_postgres
+from web.serving import chromium, running_server
 
 from glissando.web.app import create_app
 from glissando.web.settings import Settings
@@ -51,6 +52,21 @@ def changed_client(settings: Settings, tmp_path: Path) -> Iterator[Callable[...,
             return stack.enter_context(TestClient(create_app(settings.model_copy(update=update))))
 
         yield make
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    """A headless Chromium for the tests of one file."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def keyboard_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with the packaged weights."""
+    store = tmp_path_factory.mktemp("site") / "swipes.db"
+    with running_server("--store", f"sqlite:///{store}", "--token", "t", "--rate", "100000") as server:
+        yield server.address
 
 
 @pytest.fixture(scope="session")

@@ -94,6 +94,16 @@ def swiped_words(page, count: int) -> list[str]:
     return page.locator("#text .word").all_inner_texts()
 
 
+def words(page) -> list[str]:
+    """The words in a page's line."""
+    return page.locator("#text .word").all_inner_texts()
+
+
+def ready(page) -> None:
+    """Wait until keys are drawn and the keyboard is made."""
+    page.wait_for_selector("#pad[data-ready] .key")
+
+
 class Finger:
     """Swipes on a page with real touch events, each with the time it would have had."""
 

@@ -11,8 +11,8 @@ export class ApiError extends Error {
   get temporary() { return this.offline || this.status === 429 || this.status >= 500; }
 }
 
-export async function call(path, { method = "GET", body, headers = {}, timeout = 15000 } = {}) {
-  const options = { method, headers: { ...headers }, signal: AbortSignal.timeout(timeout), credentials: "omit" };
+export async function call(path, { method = "GET", body, headers = {}, timeout = 15000, signal } = {}) {
+  const options = { method, headers: { ...headers }, signal: either(signal, AbortSignal.timeout(timeout)), credentials: "omit" };
   if (body !== undefined) {
     options.body = JSON.stringify(body);
     options.headers["content-type"] = "application/json";
@@ -32,4 +32,13 @@ export async function call(path, { method = "GET", body, headers = {}, timeout =
   if (response.ok) return data;
   const wait = Number(response.headers.get("retry-after")) || 1;
   throw new ApiError(data?.error?.message ?? `The server says ${response.status}.`, response.status, data?.error?.kind, wait);
+}
+
+// A signal that aborts with the first of two; browsers before 2024 have no AbortSignal.any.
+function either(mine, limit) {
+  if (!mine) return limit;
+  const both = new AbortController();
+  for (const one of [mine, limit]) one.addEventListener("abort", () => both.abort(), { once: true });
+  if (mine.aborted) both.abort();
+  return both.signal;
 }

@@ -95,7 +95,8 @@ export function showWhy(root, answer) {
 
 function verdict(meant, best) {
   const word = make("strong", { text: meant.word });
-  const worst = meant.worst === null ? null : make("strong", { text: meant.costs[meant.worst].letter });
+  // A letter that cost next to nothing is not to blame.
+  const worst = !(meant.costs[meant.worst]?.cost >= 0.05) ? null : make("strong", { text: meant.costs[meant.worst].letter });
   const blame = worst ? [" The letter that cost most: ", worst, "."] : [];
   const place = meant.would_rank ? ` With that it would have come ${ordinal(meant.would_rank)}.` : "";
   switch (meant.verdict) {

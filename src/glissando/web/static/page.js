@@ -53,7 +53,7 @@ export function themeButton(button) {
   button.addEventListener("click", () => {
     const theme = dark() ? "light" : "dark";
     document.documentElement.dataset.theme = theme;
-    localStorage.setItem("theme", theme);
+    try { localStorage.setItem("theme", theme); } catch { /* it lasts until the page is closed */ }
     label();
   });
   label();

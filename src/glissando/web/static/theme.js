@@ -1,5 +1,7 @@
 // Runs before the page is drawn, so that a chosen theme does not flash.
 (() => {
-  const chosen = localStorage.getItem("theme");
-  if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+  try {
+    const chosen = localStorage.getItem("theme");
+    if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+  } catch { /* storage is forbidden: the system's theme will do */ }
 })();

@@ -1,0 +1,236 @@
+// A text being written, without a page: characters, a cursor, swiped words with their candidates, undo and redo.
+//
+// The library's draft.py gives the same text for the same swipes, taps and deletions at the end of a text. Here the cursor
+// may stand anywhere, and a word may still be on its way: a hole stands for it until its candidates come.
+// A state is never changed, only replaced, so that undo keeps the old ones. Offsets count UTF-16 code units.
+
+import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper, withCapital } from "./rules.js";
+
+export const HOLE = "\uFFFC"; // stands in the text for a word that is not read yet
+const STEPS = 300; // that can be undone
+const EMPTY = Object.freeze({ text: "", words: Object.freeze([]), cursor: 0, space: false });
+
+export class Draft {
+  // changed(): called after every change. language(): the language that is written now.
+  constructor({ changed = () => {}, language = () => "en" } = {}) {
+    this.changed = changed;
+    this.language = language;
+    this.state = EMPTY;
+    this.past = [];
+    this.future = [];
+    this.kind = ""; // of the last change; letters in a row are undone together
+    this.next = 1; // the number of the next swiped word
+  }
+
+  // The text without holes: what is copied, shared and sent as context.
+  get text() { return withoutHoles(this.state.text); }
+  get before() { return withoutHoles(this.#left); }
+  get words() { return this.state.words; }
+  get cursor() { return this.state.cursor; }
+  get atEnd() { return this.state.cursor === this.state.text.length; }
+  get begins() { return beginsSentence(withHolesAsWords(this.#left)); } // whether a sentence begins at the cursor
+  get #left() { return this.state.text.slice(0, this.state.cursor); }
+  get #right() { return this.state.text.slice(this.state.cursor); }
+
+  // The swiped word at the cursor, if any: the one before it first.
+  get current() {
+    const { words, cursor } = this.state;
+    return words.find((one) => one.start < cursor && cursor <= one.end) ?? words.find((one) => one.start === cursor);
+  }
+
+  word(id) { return this.state.words.find((one) => one.id === id); }
+  written({ start, end }) { return this.state.text.slice(start, end); }
+
+  // Makes room for a swiped word and returns its number. swipe: {points, layout, language, capital}, kept with the word.
+  // capital: "auto" as the library does, "first", "all" or "none".
+  begin(swipe) {
+    const state = this.#finishTapped(this.state);
+    const lead = needsSpace(withHolesAsWords(state.text.slice(0, state.cursor))) ? " " : "";
+    const trail = isAlnum([...this.#right][0] ?? "") || this.#right.startsWith(HOLE) ? " " : "";
+    const start = state.cursor + lead.length;
+    const spliced = splice(state, state.cursor, state.cursor, lead + HOLE + trail);
+    const word = Object.freeze({ capital: "auto", ...swipe, id: this.next, start, end: start + 1, lead: lead.length, status: "pending", candidates: [] });
+    this.next += 1;
+    const words = [...spliced.words, word].sort((a, b) => a.start - b.start);
+    this.#commit({ ...spliced, words, cursor: start + 1, space: true }, "swipe");
+    return word.id;
+  }
+
+  // The text before a swiped word: the context of its decoding.
+  contextOf(id) { return textBefore(this.state, this.word(id)); }
+
+  // Writes the first of a swipe's candidates in its place; where there is none, the place goes.
+  settle(id, answer) {
+    this.#everywhere((state) => {
+      const word = state.words.find((one) => one.id === id);
+      if (!word || word.status === "read") return state;
+      if (!answer.candidates.length) return removeWord(state, word);
+      const left = withHolesAsWords(state.text.slice(0, word.start));
+      const candidates = merged(answer.candidates.map((one) => ({ ...one, word: spelled(one, word, left) })));
+      const context = textBefore(state, word);
+      return rewrite(state, word, candidates[0].word, { status: "read", candidates, none: answer.none ?? null, context });
+    });
+  }
+
+  // A swipe that could not be decoded stays, to be tried again.
+  fail(id) { this.#mark(id, "failed"); }
+  retry(id) { this.#mark(id, "pending"); }
+
+  // Writes another word in place of a swiped one. The word that stands there may be chosen too: that is no step to undo.
+  choose(id, text) {
+    const word = this.word(id);
+    if (!word) return;
+    const next = rewrite(this.state, word, text, { chosen: true });
+    if (this.written(word) !== text) this.#commit(next, "choose");
+    else {
+      this.state = next;
+      this.changed();
+    }
+  }
+
+  // Writes characters as they are, but for a space before a new word and a capital where a sentence begins.
+  // capital: as for begin; "none" is for a hardware keyboard, which types what it says.
+  tap(characters, capital = "auto") {
+    let state = this.state;
+    for (let character of characters.replaceAll(HOLE, "")) {
+      const starts = isAlnum(character) || OPENING.includes(character);
+      const left = () => state.text.slice(0, state.cursor);
+      if (starts && state.space && needsSpace(withHolesAsWords(left()))) state = splice(state, state.cursor, state.cursor, " ");
+      const last = lastOf(left());
+      if (!isAlnum(character)) state = capital === "none" ? state : this.#finishTapped(state);
+      else if (capital === "first" || capital === "all") character = upper(character, this.language());
+      else if (capital === "auto" && (!last || isSpace(last) || OPENING.includes(last))) character = capitalise(character, withHolesAsWords(left()), "");
+      const space = state.space && !starts && !isSpace(character) && !JOINING.includes(character);
+      state = { ...splice(state, state.cursor, state.cursor, character), space };
+    }
+    if (state !== this.state) this.#commit(state, [...characters].every(isAlnum) && !this.state.space ? "letters" : "characters");
+  }
+
+  // Removes the character before the cursor, or the whole word if it was just swiped or is on its way.
+  backspace() {
+    const { state } = this;
+    const word = state.words.find((one) => one.end === state.cursor && (state.space || one.status !== "read"));
+    if (!word && !state.cursor) return;
+    const start = state.cursor - lastOf(this.#left).length;
+    const next = word ? removeWord(state, word) : splice(state, start, state.cursor, "");
+    this.#commit({ ...next, space: next.words.some((one) => one.end === next.cursor) }, word ? "word" : "delete");
+  }
+
+  // Removes the word before the cursor and the space around it, or the marks before the cursor.
+  deleteWord() {
+    const left = this.#left;
+    if (!left) return false;
+    const kept = left.replace(/([\p{L}\p{N}\p{M}'’\uFFFC]+|[^\p{L}\p{N}\p{M}\uFFFC]+?)\s*$/u, "");
+    const next = splice(this.state, kept.length, this.state.cursor, "");
+    this.#commit({ ...next, space: false }, "word");
+    return true;
+  }
+
+  clear() { if (this.state.text) this.#commit(EMPTY, "clear"); }
+
+  // Puts the cursor somewhere; a letter that is tapped there joins what it touches.
+  moveTo(cursor, space = false) {
+    const { text } = this.state;
+    let place = Math.min(Math.max(cursor, 0), text.length);
+    if (/[\uDC00-\uDFFF]/u.test(text[place] ?? "") && /[\uD800-\uDBFF]/u.test(text[place - 1] ?? "")) place -= 1;
+    this.state = { ...this.state, cursor: place, space: space && this.state.words.some((one) => one.end === place) };
+    this.kind = "move";
+    this.changed();
+  }
+
+  // Moves the cursor by whole characters.
+  moveBy(count) {
+    const [left, right] = [[...this.#left], [...this.#right]];
+    this.moveTo(count < 0 ? left.slice(0, count).join("").length : this.cursor + right.slice(0, count).join("").length);
+  }
+
+  undo() { return this.#step(this.past, this.future); }
+  redo() { return this.#step(this.future, this.past); }
+
+  #step(from, to) {
+    if (!from.length) return false;
+    to.push(this.state);
+    this.state = from.pop();
+    this.kind = "step";
+    this.changed();
+    return true;
+  }
+
+  #commit(state, kind) {
+    const joined = kind === this.kind && (kind === "letters" || kind === "delete");
+    if (!joined) this.past.push(this.state);
+    if (this.past.length > STEPS) this.past.shift();
+    this.future = [];
+    [this.state, this.kind] = [state, kind];
+    this.changed();
+  }
+
+  // A word that was read is read in every state that undo and redo can bring back.
+  #everywhere(change) {
+    this.past = this.past.map(change);
+    this.future = this.future.map(change);
+    this.state = change(this.state);
+    this.changed();
+  }
+
+  #mark(id, status) {
+    this.#everywhere((state) => ({ ...state, words: state.words.map((one) => (one.id === id && one.status !== "read" ? Object.freeze({ ...one, status }) : one)) }));
+  }
+
+  // A lone i that was tapped is written as English writes it.
+  #finishTapped(state) {
+    const left = state.text.slice(0, state.cursor);
+    if (this.language() !== "en" || !/(^|[^\p{L}\p{N}])i$/u.test(left)) return state;
+    return { ...splice(state, state.cursor - 1, state.cursor, "I"), space: state.space };
+  }
+}
+
+const withoutHoles = (text) => text.replaceAll(new RegExp(`${HOLE} ?`, "gu"), "");
+const textBefore = (state, word) => withoutHoles(state.text.slice(0, word.start - (state.text[word.start - 1] === " " ? word.lead : 0)));
+const withHolesAsWords = (text) => text.replaceAll(HOLE, "x");
+
+// A state with the characters from start to end replaced; words that the change touches are swiped words no longer.
+function splice(state, start, end, text) {
+  const shift = text.length - (end - start);
+  const words = state.words.filter((one) => one.end <= start || one.start >= end)
+    .map((one) => (one.start >= end && shift ? Object.freeze({ ...one, start: one.start + shift, end: one.end + shift }) : one));
+  return { ...state, text: state.text.slice(0, start) + text + state.text.slice(end), words, cursor: start + text.length };
+}
+
+// A state with another text in the place of a swiped word, which stays a swiped word.
+function rewrite(state, word, text, changes) {
+  const shift = text.length - (word.end - word.start);
+  const words = state.words.map((one) => {
+    if (one.id === word.id) return Object.freeze({ ...one, ...changes, end: one.end + shift });
+    return one.start >= word.end ? Object.freeze({ ...one, start: one.start + shift, end: one.end + shift }) : one;
+  });
+  const cursor = state.cursor >= word.end ? state.cursor + shift : state.cursor > word.start ? word.start + text.length : state.cursor;
+  return { ...state, text: state.text.slice(0, word.start) + text + state.text.slice(word.end), words, cursor };
+}
+
+// A state without a swiped word and the space before it, or after it at the beginning of the text; the cursor stays where
+// it was in the rest.
+function removeWord(state, word) {
+  const start = word.start - (state.text[word.start - 1] === " " ? 1 : 0);
+  const end = word.end + (start === 0 && state.text[word.end] === " " ? 1 : 0);
+  const next = splice(state, start, end, "");
+  return { ...next, cursor: state.cursor >= end ? state.cursor - (end - start) : Math.min(state.cursor, start) };
+}
+
+function spelled(candidate, word, text) {
+  if (word.capital === "all") return upper(candidate.word, word.language);
+  if (word.capital === "first") return withCapital(candidate.word, word.language);
+  if (word.capital === "none") return candidate.word;
+  return capitalise(candidate.word, text, candidate.language || word.language);
+}
+
+// Candidates that are written alike, such as "will" and "Will" at the beginning of a sentence, are one.
+function merged(candidates) {
+  const found = new Map();
+  for (const one of candidates) {
+    const same = found.get(one.word);
+    if (same) found.set(one.word, { ...same, probability: same.probability + one.probability, literal: same.literal && one.literal });
+    else found.set(one.word, one);
+  }
+  return [...found.values()];
+}

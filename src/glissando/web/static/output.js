@@ -1,0 +1,31 @@
+// The buttons beside the text: undo, redo, copy, share, clear.
+
+import { $, make, toast } from "./page.js";
+
+export function bindOutput(draft) {
+  $("#undo").addEventListener("click", () => draft.undo());
+  $("#redo").addEventListener("click", () => draft.redo());
+  $("#clear").addEventListener("click", () => draft.clear());
+  $("#copy").addEventListener("click", async () => toast(await copy(draft.text.trim()) ? "Copied." : "The browser does not let this page copy."));
+  $("#share").hidden = !navigator.share;
+  $("#share").addEventListener("click", async () => {
+    try { await navigator.share({ text: draft.text.trim() }); } catch (error) {
+      if (error.name !== "AbortError") toast("The text could not be shared.");
+    }
+  });
+}
+
+// On plain HTTP there is no clipboard; the old way works there.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch { /* the old way, then */ }
+  const field = make("textarea", { class: "visually-hidden", readonly: true });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  return done;
+}
