@@ -3,6 +3,7 @@
 import random
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from web.serving import opened
 
@@ -41,13 +42,16 @@ class Sure:
     """A keyboard whose swipes are words."""
 
     def __init__(self, language):
-        self.lexicon = SimpleNamespace(language=language)
+        self.language = language
+        languages = SimpleNamespace(names=(language,), posterior=lambda text: np.ones(1))
+        self.dictionary = SimpleNamespace(languages=languages, word=lambda finalists, place: finalists.word)
 
-    def finalists(self, points):
-        return points
+    def finalists(self, word, prefix, suffix):
+        return SimpleNamespace(word=word, words=[0])
 
-    def join(self, words, k, before):
-        one = [[Candidate(word, 0.0, 0.0, 1.0, word, 0, language=self.lexicon.language)] for word in words]
+    def join(self, swipes, k, before):
+        words = [one.word for one in swipes]
+        one = [[Candidate(word, 0.0, 0.0, 1.0, word, 0, language=self.language)] for word in words]
         return SimpleNamespace(candidates=one)
 
 
