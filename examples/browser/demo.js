@@ -1,4 +1,4 @@
-// A keyboard that decodes in the page: the port, with the web keyboard's keys, trail and line of text.
+// A keyboard that decodes in the page: the port, with the web keyboard's keys and trail.
 
 import * as ort from "onnxruntime-web/wasm";
 import { fromAddress } from "./port/bundle.js";
@@ -6,7 +6,7 @@ import { Keyboard } from "./port/keyboard.js";
 import { resample } from "./port/resample.js";
 import { $, languageName, layoutName, make, percent, themeButton, toast } from "./web/page.js";
 import { Pad } from "./web/pad.js";
-import { TextLine } from "./web/text.js";
+import { TextLine } from "./line.js";
 
 const SHOWN = 6; // candidates
 const PREVIEW_MS = 90; // at most one preview in so many milliseconds, and one at a time

@@ -41,12 +41,15 @@ MANIFEST = "manifest.json"
 SWIPES = 240  # golden vectors
 CONTEXT = "language.context"
 # The page that decodes in the browser: the example's files, and those of the web keyboard that draw its keys.
-EXAMPLE = ("index.html", "demo.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
+EXAMPLE = ("index.html", "demo.js", "line.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
 PORT = (
     "beam", "binary", "bundle", "context", "dictionary", "geometry", "golden", "keyboard", "literal", "match",
     "resample", "rescore", "scoring", "tree", "trie", "typing", "vocabulary",
 )  # fmt: skip
-DRAWING = ("base.css", "demo.css", "icon.svg", "pad.js", "page.js", "text.js", "theme.js")
+DRAWING = (
+    "base.css", "demo.css", "icon.svg", "interrupt.js", "keyboard.css", "pad.js", "page.js", "press.js", "theme.js",
+    "trail.js", "turns.js",
+)  # fmt: skip
 RUNTIMES = {"encoder": EncoderRuntime, "decoder": DecoderRuntime, "matcher": MatcherRuntime}
 
 
