@@ -299,21 +299,6 @@ def test_nothing_is_cut_off_at_320_pixels(browser, site, path):
         assert small == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(844, 390), (568, 320), (932, 430), (740, 360), (667, 375)])
-@pytest.mark.parametrize("layout", ["qwerty", "hindi"])
-def test_the_whole_keyboard_is_seen_on_a_phone_on_its_side(browser, site, width, height, layout):
-    viewport = {"width": width, "height": height}
-    with opened(browser, f"{site}/#layout={layout}", viewport=viewport) as page:
-        page.wait_for_selector("#pad .key")
-        for selector in ("#pad", "#shift", "#space", "#backspace", "#text", "#inside summary", "#candidates"):
-            box = page.locator(selector).bounding_box()
-            assert box["x"] >= 0 <= box["y"]
-            assert box["x"] + box["width"] <= width + 0.5
-            assert box["y"] + box["height"] <= height + 0.5
-        pad = page.locator("#pad").bounding_box()
-        assert pad["height"] / pad["width"] == pytest.approx(load_layout(layout).aspect, rel=0.01)
-
-
 def test_the_sentence_is_seen_on_a_phone_on_its_side(browser, site):
     with opened(browser, f"{site}/collect", viewport={"width": 844, "height": 390}) as page:
         page.locator("#agree").tap()

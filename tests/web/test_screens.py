@@ -18,34 +18,43 @@ def boxes(page) -> dict[str, dict]:
     return {one: page.locator(one).bounding_box() for one in PARTS}
 
 
-@pytest.mark.parametrize(
-    ("width", "height"),
-    [(390, 844), (844, 390), (320, 568), (1280, 800), (740, 360), (667, 375), (768, 1024), (1024, 768), (653, 841)],
-)
-@pytest.mark.parametrize("layout", ["qwerty", "clearflow"])
-def test_everything_is_on_the_screen_and_the_keys_stay_while_text_grows(browser, keyboard_site, width, height, layout):
-    viewport = {"width": width, "height": height}
-    with opened(browser, f"{keyboard_site}/#layout={layout}", viewport=viewport) as page:
+SCREENS = [
+    (390, 844), (844, 390), (320, 568), (1280, 800), (740, 360), (667, 375), (568, 320), (932, 430), (768, 1024),
+    (1024, 768), (653, 841),
+]  # fmt: skip
+
+
+def check_inside(box, width, height):
+    assert box["x"] >= 0 <= box["y"]
+    assert box["x"] + box["width"] <= width + 0.5
+    assert box["y"] + box["height"] <= height + 0.5
+
+
+@pytest.mark.parametrize("layout", ["qwerty", "clearflow", "hindi"])
+def test_everything_is_on_the_screen_and_the_keys_stay_while_text_grows(browser, keyboard_site, layout):
+    with opened(browser, f"{keyboard_site}/#layout={layout}") as page:
         page.wait_for_selector("#pad .key")
-        before = boxes(page)
-        for box in before.values():
-            assert box["x"] >= 0 <= box["y"]
-            assert box["x"] + box["width"] <= width + 0.5
-            assert box["y"] + box["height"] <= height + 0.5
-        page.evaluate(PASTE, "and so on " * 60 + "\nend")
-        assert boxes(page) == before
-        caret, text = page.locator(".caret").bounding_box(), before["#text"]
-        assert text["y"] <= caret["y"] <= text["y"] + text["height"]  # the text has scrolled
-        page.locator("#more").tap()
-        page.locator("#inside summary").tap()
-        for part in ("#pad", "#space", "#inside", "#signs .sign:last-child"):
-            box = page.locator(part).bounding_box()
-            assert box["x"] + box["width"] <= width + 0.5
-            assert box["y"] + box["height"] <= height + 0.5
-        inside, space = page.locator("#inside").bounding_box(), page.locator("#candidates").bounding_box()
-        assert inside["height"] >= 90
-        beside = inside["x"] >= space["x"] + space["width"]
-        assert beside or inside["y"] + inside["height"] <= space["y"]
+        for width, height in SCREENS:
+            page.set_viewport_size({"width": width, "height": height})
+            before = boxes(page)
+            for box in before.values():
+                check_inside(box, width, height)
+            pad = before["#pad"]
+            assert pad["height"] / pad["width"] == pytest.approx(load_layout(layout).aspect, rel=0.01)
+            page.evaluate(PASTE, "and so on " * 60 + "\nend")
+            assert boxes(page) == before
+            caret, text = page.locator(".caret").bounding_box(), before["#text"]
+            assert text["y"] <= caret["y"] <= text["y"] + text["height"]  # the text has scrolled
+            page.locator("#more").tap()
+            page.locator("#inside summary").tap()
+            for part in ("#pad", "#space", "#inside", "#signs .sign:last-child"):
+                check_inside(page.locator(part).bounding_box(), width, height)
+            inside, row = page.locator("#inside").bounding_box(), page.locator("#candidates").bounding_box()
+            assert inside["height"] >= 90
+            assert inside["x"] >= row["x"] + row["width"] or inside["y"] + inside["height"] <= row["y"]
+            page.locator("#more").tap()
+            page.locator("#inside summary").tap()
+            page.locator("#clear").tap()
 
 
 def test_a_tower_of_a_layout_leaves_room_for_the_rest(browser, keyboard_site):
