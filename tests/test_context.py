@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from glissando.context import (
     MAGIC,
     TAIL,
-    advance,
     last_words,
     load_context,
     packaged_contexts,
@@ -139,7 +138,7 @@ def test_any_text_is_a_context(text):
 def test_states_follow_texts(three):
     state = three.state("")
     for count, word in enumerate(["the", "cat", "sat", "a", "dog"], 1):
-        state = advance(state, three.numbers[word])
+        state = three.advance(state, three.numbers[word])
         assert state == three.state(" ".join(["the", "cat", "sat", "a", "dog"][:count]))
 
 

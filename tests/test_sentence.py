@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from glissando.context import advance
 from glissando.ngrams import build_context
 from glissando.scoring import softmax
 from glissando.sentence import Slot, best_sequence
@@ -30,7 +29,7 @@ def all_sequences(slots, context, text):
         for one, place in zip(slots, places, strict=True):
             outlook = context.follow(state)
             total += one.logs[place] + one.weight * (outlook.gains(one.numbers)[place] + outlook.unseen)
-            state = advance(state, int(one.numbers[place]))
+            state = context.advance(state, int(one.numbers[place]))
         scored[places] = total
     return dict(zip(scored, softmax(list(scored.values())), strict=True))
 

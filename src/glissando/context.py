@@ -155,8 +155,12 @@ class Context:
         return tuple(self.numbers.get(word, -1) for word in last_words(text, self.language))
 
     def advance(self, state: tuple[int, ...], word: int) -> tuple[int, ...]:
-        """The state after one more word."""
-        return advance(state, word)
+        """The state after one more word.
+
+        It does not depend on the counts: (0, 5) and 7 give (0, 5, 7), then 9 gives (7, 9).
+        """
+        words = (*state, word)
+        return words if words[0] == 0 and len(words) <= 3 else words[-2:]
 
     def follow(self, state: tuple[int, ...]) -> Outlook:
         """What may follow a state."""
@@ -257,16 +261,6 @@ def _find(numbers, start, end, wanted):  # type: ignore[no-untyped-def]
         else:
             high = middle
     return low if low < end and np.int64(numbers[low]) == wanted else np.int64(-1)
-
-
-def advance(state: tuple[int, ...], word: int) -> tuple[int, ...]:
-    """The state after one more word.
-
-    >>> advance((0, 5), 7), advance((0, 5, 7), 9), advance((7, 9), 2)
-    ((0, 5, 7), (7, 9), (9, 2))
-    """
-    words = (*state, word)
-    return words if words[0] == 0 and len(words) <= 3 else words[-2:]
 
 
 def last_words(text: str, language: str = "") -> list[str]:

@@ -39,7 +39,7 @@ class Spellings:
         lengths: [N] int64 its letters.
         log_probs: [N] float32 log-probability of its letters.
         frequencies: [N] float64 byte of its most frequent word; 0 for a literal, which has none.
-        fluency: [N] float32 log-probability of a literal in the language; 0 for words.
+        fluency: [N] float64 log-probability of a literal in the language; 0 for words.
         distances: [N, 2] float32 how well the swipe follows its keys; None where the scoring has no use for it.
     """
 

@@ -174,9 +174,9 @@ class TuningSet:
         return self._store(self.keyboard.replace(scoring=asked))
 
     def matched_beams(self, scoring: Scoring) -> StoredBeams:
-        """Search every swipe and ask the matcher about those in doubt; ``scoring`` decides which."""
+        """Search every swipe's words and ask the matcher about those in doubt; ``scoring`` decides which."""
         known = scoring if scoring.matched is not None else replace(scoring, matched=Scoring())
-        return self._store(self.keyboard.replace(scoring=known))
+        return self._store(self.keyboard.replace(scoring=known.closed()))
 
     def open_beams(self, scoring: Scoring) -> StoredBeams:
         """Search every swipe with literals, as these constants say, and ask the matcher if they know it."""
