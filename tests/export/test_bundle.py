@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import posixpath
-import re
 import shutil
 import stat
 from importlib import resources
@@ -16,7 +14,7 @@ import glissando
 from glissando.context import load_context
 from glissando.errors import BundleError, FileError
 from glissando.export.awkward import Golden
-from glissando.export.bundle import page_files, read_bundle, write_bundle
+from glissando.export.bundle import read_bundle, write_bundle
 from glissando.gesture import Gesture
 from glissando.layout import Key, Layout, load_layout
 from glissando.scoring import load_scoring
@@ -283,13 +281,13 @@ def test_a_directory_with_other_things_is_left_alone(keyboard, tmp_path):
 
 def test_a_bundle_is_replaced_and_what_is_not_its_own_stays(keyboard, copy, tmp_path):
     (copy / "node_modules").mkdir()
-    write_bundle(keyboard, copy, swipes=exact(keyboard, 2), browser=True)
-    assert (copy / "port" / "beam.js").exists()
     (tmp_path / "precious").write_text("keep")  # a manifest may list it, but it is outside
-    edit_manifest(copy, lambda manifest: manifest["page"].extend(["../precious", str(tmp_path / "precious")]))
-    write_bundle(keyboard, copy, swipes=exact(keyboard, 3))  # without the page this time
+    old = {"../precious": {}, str(tmp_path / "precious"): {}, "old.bin": {}}
+    edit_manifest(copy, lambda manifest: manifest["files"].update(old))
+    (copy / "old.bin").write_bytes(b"of an older version")
+    write_bundle(keyboard, copy, swipes=exact(keyboard, 3))
     assert len(list(read_bundle(copy).golden())) == 3
-    assert not (copy / "index.html").exists()
+    assert not (copy / "old.bin").exists()
     assert (copy / "node_modules").is_dir()
     assert (tmp_path / "precious").exists()
 
@@ -325,24 +323,3 @@ def test_a_replacement_cut_short_is_noticed(keyboard, copy, monkeypatch):
         write_bundle(keyboard, copy, swipes=exact(keyboard))
     with pytest.raises(BundleError, match=r"damaged: golden\.jsonl"):
         read_bundle(copy)
-
-
-def test_the_page_refers_only_to_its_own_files_and_to_onnxruntime():
-    files = page_files()
-    reference = re.compile(rb"""(?:from |import\()["'](\.[^"']+)["']|(?:src|href)=["']([^"':#]+)["']""")
-    targets = {
-        posixpath.normpath(posixpath.join(posixpath.dirname(name), (match[1] or match[2]).decode()))
-        for name, data in files.items()
-        if name.endswith((".js", ".mjs", ".html"))
-        for match in reference.finditer(data)
-    }
-    assert len(targets) > 15
-    assert targets <= set(files)
-    static = resources.files("glissando") / "web" / "static"
-    assert files["web/pad.js"] == (static / "pad.js").read_bytes()  # the web keyboard's own
-    assert re.fullmatch(r"\d+\.\d+\.\d+", json.loads(files["package.json"])["dependencies"]["onnxruntime-web"])
-    modules = b"".join(data for name, data in files.items() if name.endswith((".js", ".mjs")))
-    assert set(re.findall(rb'from "([^."][^"]*)"', modules)) == {
-        b"onnxruntime-web/wasm", b"node:fs/promises", b"node:path",
-    }  # fmt: skip
-    assert not [name for name, data in files.items() if re.search(rb"https?://(?!www\.w3\.org)", data)]

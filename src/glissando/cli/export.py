@@ -41,7 +41,6 @@ def bundle(
     golden: Annotated[
         int, Option("--golden", "--swipes", min=50, help="Golden vectors: synthetic swipes to compare with.")
     ] = 240,
-    browser: Annotated[bool, Option("--browser", help="Add the page that decodes in the browser.")] = False,
     force: Annotated[bool, Option("--force", help="Write into a directory that holds other things.")] = False,
 ) -> None:
     """Write everything that a program in another language needs to decode on one keyboard into one directory.
@@ -53,7 +52,6 @@ def bundle(
 
         glissando export bundle --layout qwerty --language en english
         glissando export bundle --layout mine.json --lexicon words.txt mine
-        glissando export bundle --layout qwerty --language en english --browser
     """
     from glissando.export.bundle import write_bundle
     from glissando.export.golden import golden_swipes
@@ -65,12 +63,10 @@ def bundle(
     )  # fmt: skip
     with bar("golden vectors") as progress:
         swipes = _counted(golden_swipes(keyboard, golden), golden, progress)
-        manifest = write_bundle(keyboard, directory, swipes=swipes, browser=browser, force=force)
+        manifest = write_bundle(keyboard, directory, swipes=swipes, force=force)
     for name, facts in manifest["files"].items():
         typer.echo(f"{facts['bytes']:>12,}  {directory / name}")
     typer.echo(f"{manifest['lexicon']['words']:,} words, {manifest['golden']['swipes']} golden swipes")
-    if browser:
-        typer.echo(f"then: cd {directory} && npm install && python -m http.server")
 
 
 @app.command()

@@ -40,16 +40,6 @@ VERSION = 4  # words that are in no list: a port of version 3 would not find the
 MANIFEST = "manifest.json"
 SWIPES = 240  # golden vectors
 CONTEXT = "language.context"
-# The page that decodes in the browser: the example's files, and those of the web keyboard that draw its keys.
-EXAMPLE = ("index.html", "demo.js", "line.js", "check.html", "check.js", "check.mjs", "page.css", "package.json")
-PORT = (
-    "beam", "binary", "bundle", "context", "dictionary", "geometry", "golden", "keyboard", "literal", "match",
-    "resample", "rescore", "scoring", "tree", "trie", "typing", "vocabulary",
-)  # fmt: skip
-DRAWING = (
-    "base.css", "demo.css", "icon.svg", "interrupt.js", "keyboard.css", "pad.js", "page.js", "press.js", "theme.js",
-    "trail.js", "turns.js",
-)  # fmt: skip
 RUNTIMES = {"encoder": EncoderRuntime, "decoder": DecoderRuntime, "matcher": MatcherRuntime}
 
 
@@ -78,7 +68,6 @@ def write_bundle(
     directory: str | Path,
     *,
     swipes: int | Iterable[Golden] = SWIPES,
-    browser: bool = False,
     force: bool = False,
 ) -> dict[str, Any]:
     """Write a bundle and return its manifest.
@@ -90,16 +79,14 @@ def write_bundle(
         keyboard: what to write.
         directory: where to; it may be new, empty or a bundle.
         swipes: the swipes of the golden vectors, or how many to make.
-        browser: add the page that decodes in the browser.
         force: also write into a directory with other things in it.
     """
     target = Path(directory)
     old = _check_target(target, force)
     keyboard = keyboard.replace(vocabulary=vocabulary.Vocabulary(), habits=Habits())
     files = _contents(keyboard, golden_swipes(keyboard, swipes) if isinstance(swipes, int) else swipes)
-    pages = page_files() if browser else {}
-    manifest = _manifest(keyboard, files, sorted(pages))
-    everything = {MANIFEST: _json(manifest), **files, **pages}
+    manifest = _manifest(keyboard, files)
+    everything = {MANIFEST: _json(manifest), **files}
     if old is None:
         with replacing_directory(target) as folder:
             for name, data in everything.items():
@@ -145,19 +132,6 @@ def read_bundle(directory: str | Path) -> Bundle:
         if known != constants.get(name):
             raise BundleError(f"bundle {folder} was made with other constants ({name}) than this version decodes with")
     return Bundle(folder, manifest, keyboard)
-
-
-def page_files() -> dict[str, bytes]:
-    """Path within a bundle, and bytes, of every file that the page needs beside the bundle's own."""
-    package = resources.files("glissando")
-    repository = Path(__file__).resolve().parents[3]  # of an editable install
-    places = (package / "export" / "browser", repository / "examples" / "browser")
-    example = next((place for place in places if (place / "package.json").is_file()), None)
-    if example is None:
-        raise BundleError("the browser port is not installed; it is examples/browser of the repository")
-    files = {name: (example / name).read_bytes() for name in EXAMPLE}
-    files |= {f"port/{name}.js": (example / "port" / f"{name}.js").read_bytes() for name in PORT}
-    return files | {f"web/{name}": (package / "web" / "static" / name).read_bytes() for name in DRAWING}
 
 
 def _contents(keyboard: Keyboard, swipes: Iterable[Golden]) -> dict[str, bytes]:
@@ -238,7 +212,7 @@ def _constants(keyboard: Keyboard) -> dict[str, Any]:
     }
 
 
-def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) -> dict[str, Any]:
+def _manifest(keyboard: Keyboard, files: Mapping[str, bytes]) -> dict[str, Any]:
     """The content of manifest.json. Nothing in it depends on when or where it was written."""
     facts = {name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
     models: dict[str, Any] = {name: {"file": f"{name}.onnx", "card": f"{name}.json"} for name in _networks(keyboard)}
@@ -262,7 +236,6 @@ def _manifest(keyboard: Keyboard, files: Mapping[str, bytes], pages: list[str]) 
         **told,
         "golden": {"file": "golden.jsonl", "swipes": files["golden.jsonl"].count(b"\n"), "tolerances": TOLERANCES},
         "files": facts,
-        "page": pages,
     }
 
 
@@ -278,7 +251,7 @@ def _check_target(target: Path, force: bool) -> set[str] | None:
         if force:
             return set()
         raise BundleError(f"{target} is not empty and no bundle; --force writes into it nevertheless") from None
-    return {*manifest["files"], *manifest.get("page", [])}
+    return set(manifest["files"])
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as ort from "onnxruntime-web/wasm";
-import { compare, readGolden } from "./port/golden.js";
-import { Keyboard } from "./port/keyboard.js";
+import { compare, readGolden } from "./src/golden.js";
+import { Keyboard } from "./src/keyboard.js";
 
 const folder = process.argv[2];
 if (!folder) {

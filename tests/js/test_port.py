@@ -1,50 +1,40 @@
-"""The browser port: golden vectors in Node and in Chromium, and a finger on the page, with no server behind it."""
+"""The JavaScript package in Node: golden vectors, and each part beside Python's."""
 
-import functools
 import hashlib
-import http.server
 import itertools
 import json
 import random
 import shutil
 import subprocess
-import threading
 import unicodedata
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
-from web.serving import Finger, chromium, opened, swiped_words
 
 import glissando
 from glissando.context import ELISIONS, TAIL, last_words
 from glissando.export.bundle import read_bundle, write_bundle
-from glissando.layout import Layout, load_layout
+from glissando.layout import Layout
 from glissando.lexicon import MAX_WORD, TYPED_AS, typed_letters
 from glissando.synth import swipe
 from glissando.vocabulary import DECADE, FIRST, HALF_LIFE, HIGHEST, MAX_COUNT, Vocabulary
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "browser"
+PACKAGE = Path(__file__).resolve().parents[2] / "js"
 # A few hundred common words, with what ports stumble over: capitals, accents, apostrophes, words typed alike.
 ODD = ["it's", "its", "don't", "I'm", "café", "Berlin", "naïve", "o'clock", "well", "we'll", "were", "we're"]
 
 
 @pytest.fixture(scope="module")
 def node():
-    """Node with onnxruntime-web beside the example."""
+    """Node with onnxruntime-web beside the package."""
     program = shutil.which("node")
     if program is None:
         pytest.skip("Node is not installed (Debian: nodejs)")
-    if not (EXAMPLE / "node_modules" / "onnxruntime-web").is_dir():
-        pytest.skip("onnxruntime-web is not installed: npm install --prefix examples/browser")
+    if not (PACKAGE / "node_modules" / "onnxruntime-web").is_dir():
+        pytest.skip("onnxruntime-web is not installed: npm install --prefix js")
     return program
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 def lexicon():
@@ -55,9 +45,8 @@ def lexicon():
 
 
 def export(keyboard, folder, swipes):
-    """A bundle with its page, onnxruntime-web linked into it as npm install would put it."""
-    write_bundle(keyboard, folder, swipes=swipes, browser=True)
-    (folder / "node_modules").symlink_to((EXAMPLE / "node_modules").resolve(), target_is_directory=True)
+    """A bundle of a keyboard."""
+    write_bundle(keyboard, folder, swipes=swipes)
     return folder
 
 
@@ -68,25 +57,10 @@ def bundle(node, tmp_path_factory):
     return export(keyboard, tmp_path_factory.mktemp("browser") / "bundle", 60)
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture(scope="module")
-def site(bundle):
-    """Static files and nothing else."""
-    handler = functools.partial(Quiet, directory=str(bundle))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 def check_in_node(node, folder):
-    """(exit code, report, errors) of the example's own check."""
-    command = [node, "check.mjs", "."]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    """(exit code, report, errors) of the package's own check."""
+    command = [node, "check.mjs", str(folder)]
+    done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)
     return done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr
 
 
@@ -185,7 +159,7 @@ def test_damage_is_refused(node, bundle, tmp_path):
     code, _, errors = check_in_node(node, tmp_path / "bad")
     assert code == 1
     assert "trie.bin is damaged" in errors  # before Node 20 by its own checksum
-    assert "trie.bin is damaged: section" in run_script(node, tmp_path / "bad", READ_TRIE).stderr
+    assert "trie.bin is damaged: section" in run_script(node, READ_TRIE, folder=tmp_path / "bad").stderr
     whole = (bundle / "language.context").read_bytes()
     for damaged, why in {
         whole[:-1] + bytes([whole[-1] ^ 1]): "the context is damaged: its checksum",
@@ -195,19 +169,19 @@ def test_damage_is_refused(node, bundle, tmp_path):
         b"": "this is no context file",
     }.items():
         (tmp_path / "bad" / "language.context").write_bytes(damaged)
-        assert why in run_script(node, tmp_path / "bad", READ_CONTEXT).stderr
+        assert why in run_script(node, READ_CONTEXT, folder=tmp_path / "bad").stderr
 
 
 READ_TRIE = """
-import { readTrie } from "./port/trie.js"; import { readFileSync } from "node:fs";
-readTrie(new Uint8Array(readFileSync("trie.bin")).buffer);
+import { readTrie } from "./src/trie.js"; import { readFileSync } from "node:fs";
+readTrie(new Uint8Array(readFileSync(`${process.argv[1]}/trie.bin`)).buffer);
 """
 READ_CONTEXT = """
-import { readContext } from "./port/context.js"; import { readFileSync } from "node:fs";
-readContext(new Uint8Array(readFileSync("language.context")).buffer, {});
+import { readContext } from "./src/context.js"; import { readFileSync } from "node:fs";
+readContext(new Uint8Array(readFileSync(`${process.argv[1]}/language.context`)).buffer, {});
 """
 LAST_WORDS = """
-import { lastWords } from "./port/context.js"; import { readFileSync } from "node:fs";
+import { lastWords } from "./src/context.js"; import { readFileSync } from "node:fs";
 const { texts, ...constants } = JSON.parse(readFileSync(0, "utf-8"));
 console.log(JSON.stringify(texts.map((text) => lastWords(text, constants))));
 """
@@ -218,9 +192,10 @@ PIECES = [
 ]  # fmt: skip
 
 
-def run_script(node, folder, script, said=""):
-    command = [node, "--input-type=module", "-e", script]
-    return subprocess.run(command, cwd=folder, input=said, capture_output=True, encoding="utf-8", check=False)
+def run_script(node, script, said="", folder="."):
+    """Run a script in the package; its files come from a folder, what it is told from its input."""
+    command = [node, "--input-type=module", "-e", script, str(folder)]
+    return subprocess.run(command, cwd=PACKAGE, input=said, capture_output=True, encoding="utf-8", check=False)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -229,14 +204,14 @@ def test_the_last_words_of_any_text_are_those_of_python(node, language):
     texts = ["".join(rng.choices(PIECES, k=rng.choice([1, 2, 3, 5, 9, 300]))) for _ in range(3000)]
     texts += [character * count for character in ("a", "a ", "😀", "😀 ") for count in (127, 128, 129, 255, 256, 257)]
     said = {"texts": texts, "tail": TAIL, "elisions": ELISIONS.get(language, ())}
-    done = run_script(node, EXAMPLE, LAST_WORDS, json.dumps(said))
+    done = run_script(node, LAST_WORDS, json.dumps(said))
     assert done.stderr == ""
     for text, words in zip(texts, json.loads(done.stdout), strict=True):
         assert words == last_words(text, language), repr(text)
 
 
 VOCABULARY = """
-import { Typing } from "./port/typing.js"; import { Vocabulary } from "./port/vocabulary.js";
+import { Typing } from "./src/typing.js"; import { Vocabulary } from "./src/vocabulary.js";
 import { readFileSync } from "node:fs";
 const { uses, file, days, letters, typed_as: typedAs, constants } = JSON.parse(readFileSync(0, "utf-8"));
 const day = (text) => new Date(`${text}T12:00`);
@@ -272,7 +247,7 @@ def test_own_words_count_and_fade_as_in_python_and_have_one_file(node, tmp_path,
         "first": FIRST, "decade": DECADE, "highest": HIGHEST, "half_life": HALF_LIFE,
         "max_count": MAX_COUNT,
     }  # fmt: skip
-    done = run_script(node, EXAMPLE, VOCABULARY, json.dumps(said | {"typed_as": TYPED_AS, "constants": constants}))
+    done = run_script(node, VOCABULARY, json.dumps(said | {"typed_as": TYPED_AS, "constants": constants}))
     assert done.stderr == ""
     found = json.loads(done.stdout)
     for word, count, used in then:
@@ -289,7 +264,7 @@ def test_own_words_count_and_fade_as_in_python_and_have_one_file(node, tmp_path,
 
 
 BAD_OWN = """
-import { Vocabulary } from "./port/vocabulary.js"; import { readFileSync } from "node:fs";
+import { Vocabulary } from "./src/vocabulary.js"; import { readFileSync } from "node:fs";
 const said = JSON.parse(readFileSync(0, "utf-8"));
 const constants = { words: 2, longest: 48, max_count: 1e6, half_life: 90 };
 function refusal(data) {
@@ -315,14 +290,14 @@ def test_a_damaged_file_of_own_words_is_refused(node):
         json.dumps({"version": 1, "words": {"a": {"count": 0, "used": "2026-01-01"}}}): "number above 0, got 0",
         json.dumps({"version": 1, "words": {"a": {"count": "1", "used": "2026-01-01"}}}): "number above 0, got 1",
     }
-    done = run_script(node, EXAMPLE, BAD_OWN, json.dumps([json.loads(text) for text in bad]))
+    done = run_script(node, BAD_OWN, json.dumps([json.loads(text) for text in bad]))
     for why, said in zip(bad.values(), json.loads(done.stdout), strict=True):
         assert said.startswith("VocabularyError: ")
         assert why in said
 
 
 TYPED = """
-import { Typing } from "./port/typing.js"; import { readFileSync } from "node:fs";
+import { Typing } from "./src/typing.js"; import { readFileSync } from "node:fs";
 const { words, letters, typed_as: typedAs } = JSON.parse(readFileSync(0, "utf-8"));
 const typing = new Typing(letters, typedAs);
 console.log(JSON.stringify(words.map((word) => typing.word(word).map((label) => letters[label]))));
@@ -335,7 +310,7 @@ def test_every_character_is_typed_as_in_python(node, letters):
     words = [chr(code) for code in range(0x3000) if unicodedata.category(chr(code)) not in ("Cn", "Cs")]
     words += ["Café's", "Straße", "ÆØÅ", "ﬁn", "Ёлка", "İstanbul", "½", "😀a"]
     said = {"words": words, "letters": list(letters), "typed_as": TYPED_AS}
-    done = run_script(node, EXAMPLE, TYPED, json.dumps(said))
+    done = run_script(node, TYPED, json.dumps(said))
     assert done.stderr == ""
     for word, typed in zip(words, json.loads(done.stdout), strict=True):
         assert tuple(typed) == typed_letters(word, frozenset(letters)), repr(word)
@@ -343,11 +318,11 @@ def test_every_character_is_typed_as_in_python(node, letters):
 
 DECODE = """
 import * as ort from "onnxruntime-web/wasm"; import { readFile } from "node:fs/promises";
-import { Keyboard } from "./port/keyboard.js";
-const read = async (name) => new Uint8Array(await readFile(name)).buffer;
+import { readFileSync } from "node:fs"; import { Keyboard } from "./src/keyboard.js";
+const read = async (name) => new Uint8Array(await readFile(`${process.argv[1]}/${name}`)).buffer;
 ort.env.wasm.numThreads = 1;
 const keyboard = await Keyboard.load(read, ort);
-const { points, word, more } = JSON.parse(await readFile("said.json", "utf-8"));
+const { points, word, more } = JSON.parse(readFileSync(0, "utf-8"));
 const look = async (...rest) => {
   const found = await keyboard.decode(points, 20, ...rest);
   const { literal } = found.find((one) => one.word === word) ?? {};
@@ -371,8 +346,8 @@ def test_a_word_in_no_list_is_read_learned_and_forgotten(node, bundle):
     gesture = swipe("teagan", keyboard.layout, np.random.default_rng(3), 0.2)
     points = np.column_stack([gesture.x, gesture.y, gesture.t]).tolist()
     more = sorted({"".join(some) for some in itertools.permutations("teagan", 5)})  # more than the beam keeps
-    (bundle / "said.json").write_text(json.dumps({"points": points, "word": "teagan", "more": more}))
-    done = run_script(node, bundle, DECODE)
+    said = {"points": points, "word": "teagan", "more": more}
+    done = run_script(node, DECODE, json.dumps(said), bundle)
     assert done.stderr == ""
     said = json.loads(done.stdout)
     assert said["before"]["literal"] is True
@@ -399,36 +374,3 @@ def test_literals_without_their_table_are_refused(node, bundle, tmp_path):
     manifest["fluency"]["order"] = 3
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     assert "the fluency has 531441 bytes, not 19683" in check_in_node(node, folder)[2]
-
-
-def test_golden_vectors_pass_in_chromium(browser, site):
-    page = browser.new_page()
-    page.goto(f"{site}/check.html")
-    page.wait_for_function("() => window.report", timeout=120_000)
-    report = page.evaluate("() => window.report")
-    assert report["failures"] == []
-    assert report["swipes"] == 60
-    assert page.locator("#verdict").inner_text().startswith("All 60 swipes agree.")
-    page.close()
-
-
-def test_the_page_decodes_a_finger_without_a_request(browser, site):
-    with opened(browser, "about:blank") as page:
-        asked = []
-        page.on("request", lambda request: asked.append((request.method, request.url)))
-        page.goto(site)
-        page.wait_for_selector("#pad[data-ready] .key")
-        assert all(method == "GET" and url.startswith((site, "data:", "blob:")) for method, url in asked)
-        asked.clear()
-        finger, layout = Finger(page), load_layout("qwerty")
-        expected = ["there", "people", "know"]
-        for count, word in enumerate(expected, 1):
-            finger.swipe(word, layout, seed=count)
-            swiped_words(page, count)
-        assert swiped_words(page, 3) == expected
-        assert page.locator("#terms tbody tr").count() == page.locator(".candidate").count() > 1
-        page.locator(".candidate").nth(1).tap()
-        assert swiped_words(page, 3)[-1] != "know"
-        finger.tap("a", layout)
-        swiped_words(page, 4)
-        assert asked == []  # decoding sent no request
