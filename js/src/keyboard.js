@@ -214,7 +214,7 @@ export class Keyboard {
 
   #gains(words, text) {
     if (text === null || !this.context) return words.map(() => 0);
-    return this.context.gains(this.context.after(text), words.map((word) => this.#number(word)));
+    return this.context.after(text).gains(words.map((word) => this.#number(word)));
   }
 
   // The number of a word in the context; that of a word of the lexicon is looked up once.
