@@ -95,6 +95,18 @@ export class Languages {
   }
 
   /**
+   * What a text adds to the bytes of words: `frequencies` less the bytes that they have alone.
+   * @param {number[]} words indices into the lexicon; one below 0 is in no list and gets nothing
+   * @param {number[]} posterior [G]
+   * @param {number} floor rarer words count as this frequent
+   * @returns {number[]}
+   */
+  shift(words, posterior, floor) {
+    const mixed = this.frequencies(words.map((word) => Math.max(word, 0)), posterior, floor);
+    return words.map((word, i) => (word < 0 ? 0 : mixed[i] - Math.max(this.lexicon.frequencies[word], floor)));
+  }
+
+  /**
    * The probability of each language for each of some words.
    * @param {number[]} words indices into the lexicon
    * @param {number[]} posterior [G]
