@@ -1,6 +1,7 @@
 // Fetches a bundle's files and compares them with its manifest.
 
 import { readContext } from "./context.js";
+import { Languages } from "./languages.js";
 import { Fluency } from "./literal.js";
 import { Networks } from "./networks.js";
 import { readTrie } from "./trie.js";
@@ -46,7 +47,8 @@ export async function readBundle(read, ort) {
   const networks = await Networks.create(ort, files);
   const context = before ? readContext(await bundle.file(before.file), constants.context) : null;
   const fluency = grams ? new Fluency(new Uint8Array(await bundle.file(grams.file)), grams.order, trie.letters.length + 1) : null;
-  return { bundle, layout, lexicon, trie, constants, networks, context, fluency };
+  const languages = new Languages(lexicon, { main: 1, decade: 1, lacking: 0 });
+  return { bundle, layout, lexicon, languages, trie, constants, networks, context, fluency };
 }
 
 async function check(name, buffer, facts) {

@@ -1,6 +1,7 @@
 // The words that a keyboard can write: those of its lexicon, the person's own, and any string of letters.
 
 import { readLetters } from "./literal.js";
+import { foldCase } from "./typing.js";
 
 const RESTRICTED = 16; // tries of tapped beginnings and ends that are kept
 export const LEXICON = "lexicon";
@@ -151,9 +152,4 @@ export class Dictionary {
 
 function spelling(source, tree, node, logProb, frequency) {
   return { source, tree, node, labels: tree.spellLabels(node), logProb, frequency, fluency: 0, location: 0, shape: 0 };
-}
-
-/** A text without capitals, so that "ß" equals "SS". */
-export function foldCase(text) {
-  return text.toUpperCase().toLowerCase();
 }

@@ -2,7 +2,7 @@
 
 import { Beam } from "./beam.js";
 import { readBundle } from "./bundle.js";
-import { Dictionary, NO_AFFIXES } from "./dictionary.js";
+import { Dictionary, LITERAL, NO_AFFIXES } from "./dictionary.js";
 import { Ruler, median } from "./geometry.js";
 import { contenders, letterKeys, spellKeys, spread, toKeyWidths } from "./match.js";
 import { checkPoints, resample } from "./resample.js";
@@ -17,10 +17,11 @@ const NOT_LOOKED_UP = -2; // of a word's number in the context
  * @typedef {object} Parts what a keyboard is made of
  * @property {Layout} layout
  * @property {import("./lexicon.js").Lexicon} lexicon
+ * @property {import("./languages.js").Languages} languages those of the lexicon, one or several
  * @property {import("./tree.js").WordTree} trie the lexicon on the letters of the layout
  * @property {any} constants those of a bundle's constants.json
  * @property {import("./networks.js").Networks} networks
- * @property {import("./context.js").Context | null} context which words follow which; null where that is not known
+ * @property {import("./context.js").Context | import("./languages.js").Contexts | null} context which words follow which; null where that is not known
  * @property {import("./literal.js").Fluency | null} fluency which letters follow which; null where no literals are read
  * @property {any} [bundle] what it was read from
  */
@@ -42,8 +43,8 @@ export class Keyboard {
   }
 
   /** @param {Parts} parts */
-  constructor({ layout, lexicon, trie, constants, networks, context, fluency, bundle = null }) {
-    Object.assign(this, { layout, lexicon, trie, constants, networks, context, fluency, bundle });
+  constructor({ layout, lexicon, languages, trie, constants, networks, context, fluency, bundle = null }) {
+    Object.assign(this, { layout, lexicon, languages, trie, constants, networks, context, fluency, bundle });
     this.groups = trie.letters.map((letter) => layout.keys.flatMap((key, i) => (key.letter === letter ? [i] : [])));
     const beam = (search) => new Beam(trie.letters.length, search, constants.scoring);
     const width = Math.min(constants.search.width, constants.vocabulary.width);
@@ -220,9 +221,11 @@ export class Keyboard {
    * @param {string | null} [context]
    */
   choose(finalists, k, context = null) {
+    const { constants } = finalists;
+    const posterior = this.languages.posterior(context);
     const gains = this.gains(finalists, context);
-    const scores = finalists.words.map(({ score: alone }, i) => alone + finalists.constants.context_weight * gains[i]);
-    return this.#candidates(finalists, scores, gains, shares(scores, finalists.constants), k);
+    const scores = this.#inLanguage(finalists, posterior).map((alone, i) => alone + constants.context_weight * gains[i]);
+    return this.#candidates(finalists, { scores, gains, likely: shares(scores, constants) }, k, posterior);
   }
 
   /**
@@ -251,14 +254,35 @@ export class Keyboard {
     });
   }
 
+  /**
+   * The scores of finalists in a text whose languages have this posterior.
+   * @param {import("./scoring.js").Finalists} finalists
+   * @param {number[]} posterior
+   * @returns {number[]}
+   */
+  #inLanguage({ words, constants }, posterior) {
+    const scores = words.map(({ score: alone }) => alone);
+    if (posterior.length === 1) return scores;
+    const floor = constants.frequency_floor;
+    words.forEach(({ word }, i) => {
+      if (word < 0) return;
+      const [byte] = this.languages.frequencies([word], posterior, floor);
+      scores[i] += constants.frequency_weight * (byte - Math.max(this.lexicon.frequencies[word], floor));
+    });
+    return scores;
+  }
+
   // The k finalists of the highest share, with their terms; `none` says how likely none of them is meant.
-  #candidates({ words }, scores, gains, likely, k) {
-    const best = rank(words, scores, likely).slice(0, k).map((i) => {
+  #candidates({ words }, { scores, gains, likely }, k, posterior) {
+    const best = rank(words, scores, likely).slice(0, k);
+    const languages = this.languages.languageOf(best.map((i) => words[i].word), posterior);
+    const found = best.map((i, place) => {
       const { spelling: { tree, node, logProb, fluency, location, shape, source }, frequency, match } = words[i];
       const terms = { logProb, frequency: Math.round(frequency), fluency, location, shape, match, gain: gains[i] };
-      return { word: this.dictionary.write(words[i]), letters: tree.spell(node), literal: source === "literal", ...terms, score: scores[i], probability: likely[i] };
+      const told = { word: this.dictionary.write(words[i]), letters: tree.spell(node), literal: source === LITERAL, language: languages[place] };
+      return { ...told, ...terms, score: scores[i], probability: likely[i] };
     });
-    const none = Math.max(0, 1 - best.reduce((sum, one) => sum + one.probability, 0));
-    return Object.assign(best, { none });
+    const none = Math.max(0, 1 - found.reduce((sum, one) => sum + one.probability, 0));
+    return Object.assign(found, { none });
   }
 }

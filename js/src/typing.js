@@ -94,3 +94,8 @@ function codePoint(text, at) {
 export function isWord(text, longest) {
   return [...text].length <= longest && /\p{L}/u.test(text) && !HAS_SPACE.test(text) && !/\p{Cs}/u.test(text); // no halves of characters
 }
+
+/** A text in the form that words are compared in without regard to case: "gross" for "Groß". Python's casefold. */
+export function foldCase(text) {
+  return [...text].map((char) => (char === "ı" ? char : char.toLowerCase().toUpperCase().toLowerCase())).join("");
+}
