@@ -64,15 +64,19 @@ const NOTABLE = 0.05; // nats; a letter that costs less is not to blame, and sho
  */
 
 /**
+ * @typedef {object} Question
+ * @property {string | null} [word] the word that was meant, if it is known
+ * @property {string | null} [context] the text before
+ * @property {string} [prefix] letters that were tapped; a word that does not fit them was pruned
+ * @property {string} [suffix]
+ * @property {number} [k] candidates at the most
+ */
+
+/**
  * Explains a swipe.
  * @param {import("./keyboard.js").Keyboard} keyboard what decodes it
  * @param {number[][]} points the swipe, as `decode` takes it
- * @param {object} [asked]
- * @param {string | null} [asked.word] the word that was meant, if it is known
- * @param {string | null} [asked.context] the text before
- * @param {string} [asked.prefix] letters that were tapped; a word that does not fit them was pruned
- * @param {string} [asked.suffix]
- * @param {number} [asked.k] candidates at the most
+ * @param {Question} [question]
  * @returns {Promise<Explanation>}
  */
 export async function explain(keyboard, points, { word = null, context = null, prefix = "", suffix = "", k = 5 } = {}) {
@@ -191,8 +195,7 @@ function placed(meant, ranking, place) {
  * @returns {{source: "lexicon" | "own" | null, frequency: number}}
  */
 function findListed({ dictionary, trie, lexicon }, labels, word) {
-  const node = trie.find(labels);
-  const entries = node < 0 ? [] : Array.from(trie.words.subarray(trie.endings[node], trie.endings[node + 1]));
+  const entries = trie.wordsOf(labels);
   const entry = position(entries.map((index) => lexicon.word(index)), word);
   if (entry >= 0) return { source: LEXICON, frequency: lexicon.frequencies[entries[entry]] };
   const own = position([...dictionary.vocabulary.uses.keys()], word);

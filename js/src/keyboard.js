@@ -3,11 +3,13 @@
 import { Beam } from "./beam.js";
 import { readBundle } from "./bundle.js";
 import { Dictionary, LITERAL, NO_AFFIXES } from "./dictionary.js";
+import { explain } from "./explain.js";
 import { Ruler, median } from "./geometry.js";
 import { contenders, letterKeys, spellKeys, spread, toKeyWidths } from "./match.js";
 import { checkPoints, resample } from "./resample.js";
 import { reweigh } from "./rescore.js";
 import { isGeometric, rank, score, scoreSpelling, shares } from "./scoring.js";
+import { bestSequence } from "./sentence.js";
 import { Typing } from "./typing.js";
 import { Vocabulary, VocabularyError } from "./vocabulary.js";
 
@@ -118,13 +120,13 @@ export class Keyboard {
 
   // The spellings that a swipe may mean, measured: words, and literals where no word is plain to see.
   find(points, read, affixes = NO_AFFIXES) {
-    const words = this.measure(points, this.#weigh(this.dictionary.search(read.letters, affixes), read));
+    const words = this.measure(points, this.weigh(this.dictionary.search(read.letters, affixes), read));
     if (!this.constants.scoring.fluency_weight || this.#isPlain(words)) return words;
-    return [...words, ...this.measure(points, this.#weigh(this.dictionary.read(read.letters, affixes), read))];
+    return [...words, ...this.measure(points, this.weigh(this.dictionary.read(read.letters, affixes), read))];
   }
 
   // Mixes the decoder's log-probabilities into the encoder's.
-  #weigh(spellings, { corrected }) {
+  weigh(spellings, { corrected }) {
     return corrected ? reweigh(spellings, corrected, this.constants.scoring.decoder_share) : spellings;
   }
 
@@ -229,6 +231,40 @@ export class Keyboard {
   }
 
   /**
+   * The best sequence of words over the finalists of swipes that follow each other after a text.
+   * @param {import("./scoring.js").Finalists[]} swipes one for each word
+   * @param {number} [k] candidates of each at the most
+   * @param {string | null} [context] the text before the first, "" for the beginning of a text, null where it is not known
+   * @returns {import("./sentence.js").Sentence}
+   */
+  join(swipes, k = 5, context = "") {
+    const posterior = this.languages.posterior(context);
+    const alone = swipes.map((one) => this.#inLanguage(one, posterior));
+    const slots = swipes.map((one, i) => {
+      const { temperature, context_weight: weight } = one.constants;
+      return { numbers: this.numbers(one), logs: alone[i].map((score) => score / temperature), weight: weight / temperature };
+    });
+    const found = bestSequence(slots, context === null ? null : this.context, context ?? "", this.constants.sentence);
+    const candidates = swipes.map((one, i) => {
+      const sure = shares(alone[i], one.constants).reduce((sum, share) => sum + share, 0); // the chance that a word found is meant
+      const likely = found.shares[i].map((share) => share * sure);
+      return this.#candidates(one, { scores: alone[i], gains: likely.map(() => 0), likely }, k, posterior);
+    });
+    const words = found.places.map((place, i) => (place < 0 ? "" : this.dictionary.write(swipes[i].words[place])));
+    return { words, probability: found.probability, candidates };
+  }
+
+  /**
+   * Says what the networks saw in a swipe, and why a word was not first; what it returns is the JSON of /api/explain.
+   * @param {number[][]} points
+   * @param {import("./explain.js").Question} [question]
+   * @returns {Promise<import("./explain.js").Explanation>}
+   */
+  explain(points, question) {
+    return explain(this, points, question);
+  }
+
+  /**
    * What finalists gain by the text before them, in nats; 0 where it has no say.
    * @param {import("./scoring.js").Finalists} finalists
    * @param {string | null} context
@@ -261,15 +297,9 @@ export class Keyboard {
    * @returns {number[]}
    */
   #inLanguage({ words, constants }, posterior) {
-    const scores = words.map(({ score: alone }) => alone);
-    if (posterior.length === 1) return scores;
-    const floor = constants.frequency_floor;
-    words.forEach(({ word }, i) => {
-      if (word < 0) return;
-      const [byte] = this.languages.frequencies([word], posterior, floor);
-      scores[i] += constants.frequency_weight * (byte - Math.max(this.lexicon.frequencies[word], floor));
-    });
-    return scores;
+    if (posterior.length === 1) return words.map(({ score: alone }) => alone);
+    const shifts = this.languages.shift(words.map(({ word }) => word), posterior, constants.frequency_floor);
+    return words.map(({ score: alone }, i) => alone + constants.frequency_weight * shifts[i]);
   }
 
   // The k finalists of the highest share, with their terms; `none` says how likely none of them is meant.

@@ -11,14 +11,7 @@ const NOT_ASKED = -2; // number of a word that was not looked up in a context ye
 
 export class LanguageError extends Error {}
 
-/**
- * @typedef {object} Lexicon W words of one or several languages, each called by its index
- * @property {string[]} languages their codes, the main one first
- * @property {Uint8Array} frequencies [W] the highest byte of each word
- * @property {Uint8Array[] | null} byLanguage for each language [W] its bytes, 0 where it lacks a word; null for one language
- * @property {(word: string) => number} find the index of a word as it is written, -1 where it is missing
- * @property {(index: number) => string} word a word as it is written
- */
+/** @typedef {import("./lexicon.js").Lexicon} Lexicon */
 
 /**
  * @typedef {object} Constants the kit's "languages"
@@ -88,8 +81,9 @@ export class Languages {
    */
   frequencies(words, posterior, floor = 0) {
     const highest = Math.max(...posterior);
+    const least = 10 ** (floor / this.constants.decade);
     return words.map((word) => {
-      const weights = this.#weights(word, posterior, floor);
+      const weights = this.#weights(word, posterior, least);
       return this.constants.decade * Math.log10(weights.reduce((sum, one) => sum + one, 0) / highest);
     });
   }
@@ -147,9 +141,8 @@ export class Languages {
     });
   }
 
-  // posterior_g P_g(w) of one word. [G]
-  #weights(word, posterior, floor = 0) {
-    const least = floor > 0 ? 10 ** (floor / this.constants.decade) : 0;
+  // posterior_g P_g(w) of one word, with the P of byte 0 as the unit; rarer ones of a language count as `least`. [G]
+  #weights(word, posterior, least = 1) {
     return posterior.map((share, g) => {
       const chance = this.chances[this.bytes[g][word]];
       return chance ? share * Math.max(chance, least) : 0;

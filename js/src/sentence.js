@@ -19,6 +19,14 @@ import { softmax } from "./scoring.js";
  * @property {number} margin nats below the best at which a sequence is not kept
  */
 
+/**
+ * @typedef {object} Sentence what several swipes say together
+ * @property {string[]} words the best sequence; "" for a swipe that no word fits
+ * @property {number} probability its share among all sequences
+ * @property {any[]} candidates for each swipe the words it may mean, likeliest first, as `Keyboard.choose` gives them; their
+ *   probabilities take all swipes into account, their scores only their own
+ */
+
 /** @typedef {import("./context.js").Context | import("./languages.js").Contexts} Predictor */
 /** @typedef {{log: number, places: number[], state: any}} Sequence its words are places among the finalists */
 
