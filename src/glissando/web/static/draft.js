@@ -10,6 +10,7 @@ import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf,
 export const HOLE = "\uFFFC"; // stands in the text for a word that is not read yet
 const STEPS = 300; // that can be undone
 const WINDOW = 3; // swiped words in a row that are decoded together, as in the library
+const SAVED = 200; // swiped words that are saved with their candidates
 const EMPTY = Object.freeze({ text: "", words: Object.freeze([]), cursor: 0, space: false });
 
 export class Draft {
@@ -33,6 +34,26 @@ export class Draft {
   get begins() { return beginsSentence(withHolesAsWords(this.#left)); } // whether a sentence begins at the cursor
   get #left() { return this.state.text.slice(0, this.state.cursor); }
   get #right() { return this.state.text.slice(this.state.cursor); }
+
+  // The text and its last swiped words, for another page. The points of a swipe are saved until it is read.
+  get saved() {
+    const { text, cursor, space, words } = this.state;
+    const light = ({ points, layout, ...word }) => (word.status === "read" ? word : { ...word, points, layout });
+    return { text, cursor, space, words: words.filter((one, i) => one.status !== "read" || i >= words.length - SAVED).map(light) };
+  }
+
+  // Takes what was saved; throws where it is damaged.
+  restore(saved) {
+    if (!saved) return;
+    const { text, cursor, space, words } = saved;
+    const holes = words.filter((one) => one.status !== "read" && one.points && one.layout && text.slice(one.start, one.end) === HOLE);
+    const read = words.filter((one) => one.status === "read" && Array.isArray(one.candidates) && !text.slice(one.start, one.end).includes(HOLE));
+    const apart = words.every((one, i) => one.start >= (words[i - 1]?.end ?? 0) && one.end > one.start && one.end <= text.length);
+    if (!apart || holes.length + read.length < words.length || text.split(HOLE).length - 1 !== holes.length) throw new Error("The text that was kept is damaged.");
+    this.next = Math.max(0, ...words.map((one) => one.id)) + 1;
+    this.state = { text, words: words.map((one) => Object.freeze({ ...one, status: one.status === "read" ? "read" : "pending" })), cursor: 0, space: false };
+    this.moveTo(cursor, space);
+  }
 
   // The swiped word at the cursor, if any: the one before it first.
   get current() {
