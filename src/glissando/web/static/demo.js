@@ -10,10 +10,11 @@ import { bindKeys } from "./keys.js";
 import { accentsOf } from "./languages.js";
 import { fromFragment, toFragment } from "./layouts.js";
 import { bindOutput } from "./output.js";
+import { OwnLayouts } from "./ownlayouts.js";
 import { Pad } from "./pad.js";
-import { $, languageName, layoutName, themeButton, toast } from "./page.js";
+import { $, languageName, themeButton, titleOf, toast } from "./page.js";
 import { Panels } from "./panels.js";
-import { Picker } from "./picker.js";
+import { NO_ROOM, Picker } from "./picker.js";
 import { Previews } from "./previews.js";
 import { Shift } from "./shift.js";
 import { recall, remember } from "./store.js";
@@ -22,12 +23,13 @@ import { TextView } from "./textview.js";
 import { Turns } from "./turns.js";
 import { Words } from "./words.js";
 
-const keyboard = { layout: null, language: "en", custom: null };
+const keyboard = { layout: null, language: "en" };
 let offer = ""; // a word that may be added to one's own
 let resume = false; // whether writing goes on at the end after a word further back was changed
 
 const turns = new Turns();
 const words = new Words();
+const own = new OwnLayouts();
 const draft = new Draft({ changed, language: () => keyboard.language });
 const swipes = new Swipes(draft, { decode, say: toast });
 const shift = new Shift(() => draft.begins);
@@ -46,13 +48,13 @@ const pad = new Pad($("#pad"), {
   release: (take = true) => { const letter = accents.close(); if (take) type(letter); return take; },
   type,
 }, { fingers: 4, turns });
-const editor = new Editor($("#editor"), { use: (layout) => useCustom(layout), language: () => keyboard.language });
-const picker = new Picker($("#picker"), { use: (layout, language) => setKeyboard(layout, language), edit: () => editor.open(keyboard.layout) });
+const editor = new Editor($("#editor"), { use: useOwn, language: () => keyboard.language });
+const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout) => editor.open(layout), trial: () => {} });
 
 async function start() {
   themeButton($("#theme"));
   bindKeys($(".keyboard"), turns, {
-    type, move: (steps) => draft.moveBy(steps), picker: () => picker.open(keyboard.layout, keyboard.language, keyboard.custom),
+    type, move: (steps) => draft.moveBy(steps), picker: () => picker.open(keyboard.layout, keyboard.language),
     shift: (moment) => { shift.press(moment); showShift(); },
     backspace: () => draft.backspace(), deleteWord: () => draft.deleteWord(), restoreWord: () => draft.undo(),
   });
@@ -69,17 +71,18 @@ async function start() {
 // What a link asks for, else what was used last, else QWERTY.
 function readFragment() {
   let wanted = {};
-  try { wanted = fromFragment(location.hash); } catch (error) { toast(error.message); }
+  try { wanted = fromFragment(location.hash); } catch (error) { toast(error.message, 10000); }
   if (!wanted.layout && !wanted.language) try { wanted = fromFragment(recall("keyboard") ?? ""); } catch { /* what is damaged is not used */ }
   let layout = wanted.layout?.custom ? wanted.layout : picker.layouts.get(wanted.layout);
   if (wanted.layout && !layout) toast(`There is no layout “${wanted.layout}” here.`);
   layout ??= picker.layouts.get("qwerty");
-  if (layout.custom) keyboard.custom = layout;
   setKeyboard(layout, picker.languageFor(layout, wanted.language ?? layout.language), false);
 }
 
-function useCustom(layout) {
-  keyboard.custom = layout;
+// A layout of one's own was made, or made anew from an older one.
+function useOwn(made, older) {
+  const { layout, kept } = own.keep(made, older && own.has(older) ? older : null);
+  if (!kept) toast(NO_ROOM, 8000);
   setKeyboard(layout, picker.languageFor(layout, keyboard.language));
 }
 
@@ -87,7 +90,7 @@ function setKeyboard(layout, language, chosen = true) {
   Object.assign(keyboard, { layout, language });
   pad.setLayout(layout);
   $("#space").textContent = languageName(language);
-  $("#pick").setAttribute("aria-label", `Layout and language: ${layout.custom ? layout.name : layoutName(layout.name)}, ${languageName(language)}`);
+  $("#pick").setAttribute("aria-label", `Layout and language: ${titleOf(layout)}, ${languageName(language)}`);
   $("#text").lang = language.split(",")[0];
   if (chosen) {
     history.replaceState(null, "", toFragment(layout, language));

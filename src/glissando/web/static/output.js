@@ -20,17 +20,19 @@ export function bindOutput(draft, done) {
   });
 }
 
-// On plain HTTP there is no clipboard; the old way works there.
-async function copy(text) {
+/** Copies a text; says whether that was possible. On plain HTTP there is no clipboard; the old way works there. */
+export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch { /* the old way, then */ }
   const field = make("textarea", { class: "visually-hidden", readonly: true });
   field.value = text;
-  document.body.append(field);
+  const focused = document.activeElement;
+  (document.querySelector("dialog[open]") ?? document.body).append(field); // outside of an open dialog nothing can be selected
   field.select();
   const done = document.execCommand("copy");
   field.remove();
+  focused?.focus();
   return done;
 }
