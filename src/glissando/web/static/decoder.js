@@ -3,6 +3,7 @@
 
 import { Device, DeviceError, lacking } from "./device.js";
 import { filesFor, keepIndex, keptIndex, newestIndex, readFile } from "./kitfiles.js";
+import { asked } from "./layouts.js";
 import { languageName } from "./page.js";
 import * as server from "./server.js";
 
@@ -185,10 +186,7 @@ function missing(language) {
 const keyOf = ({ layout, language }) => `${language} ${JSON.stringify(layout?.keys)}`;
 
 // What a worker can be given of a question.
-function plain({ layout, language, ...rest }) {
-  const { name, aspect, keys } = layout;
-  return { ...rest, layout: { name, aspect, language: layout.language ?? "", keys }, languages: language.split(",") };
-}
+const plain = ({ layout, language, ...rest }) => ({ ...rest, layout: asked(layout), languages: language.split(",") });
 
 // A promise that an abort ends.
 function aborted(promise, signal) {

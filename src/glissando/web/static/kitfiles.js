@@ -48,15 +48,16 @@ export async function readFile(index, name, progress = () => {}) {
   const cache = await openCache(`${NAME} ${index.build}`);
   const kept = await cache?.match(address);
   if (kept) return kept.arrayBuffer();
-  let bytes;
+  let [response, bytes] = [];
   try {
-    const response = await fetch(address);
+    response = await fetch(address);
     if (!response.ok) throw new Error(`${response.status}`);
     bytes = await counted(response, progress);
   } catch {
     throw new MissingError(`${name} is not on this device yet, and the server cannot be reached.`);
   }
-  try { await cache?.put(address, new Response(bytes)); } catch { /* storage is full: it is downloaded again next time */ }
+  const headers = { "content-type": response.headers.get("content-type") ?? "" }; // a module needs it
+  try { await cache?.put(address, new Response(bytes, { headers })); } catch { /* storage is full: it is downloaded again next time */ }
   return bytes;
 }
 

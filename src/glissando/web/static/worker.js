@@ -1,6 +1,8 @@
 // Reads swipes, in a worker, so that the page never waits for it. It answers one message after the other: see device.js.
 
 import { KitError, openKit } from "../js/kit.js";
+import { GestureError } from "../js/resample.js";
+import { TypingError } from "../js/typing.js";
 import { Vocabulary, VocabularyError } from "../js/vocabulary.js";
 import { MissingError, addressOf, filesFor, readFile } from "./kitfiles.js";
 
@@ -22,7 +24,7 @@ addEventListener("message", ({ data: { kind, body } }) => {
 
 // An error that no one expects means that the networks cannot work any more.
 function described(error) {
-  const kinds = [[MissingError, "missing"], [KitError, "kit"], [VocabularyError, "refused"], [RangeError, "refused"]];
+  const kinds = [[MissingError, "missing"], [KitError, "kit"], [VocabularyError, "refused"], [GestureError, "refused"], [TypingError, "refused"]];
   const kind = kinds.find(([type]) => error instanceof type)?.[1] ?? "died";
   if (kind === "died") console.warn(error);
   return { kind, message: error.message };
