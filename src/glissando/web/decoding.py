@@ -22,7 +22,7 @@ from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.languages import Contexts, Languages
 from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
-from glissando.lexicon import Lexicon, join_lexicons
+from glissando.lexicon import Lexicon, available_languages, join_lexicons
 from glissando.loading import load
 from glissando.runtime import EncoderRuntime, MatcherRuntime
 from glissando.scoring import Candidate, Candidates
@@ -65,14 +65,12 @@ class Keyboards:
     """
 
     def __init__(self, settings: Settings) -> None:
-        import wordfreq
-
         self.layouts = {name: load_layout(name) for name in builtin_layouts()}
         if settings.layouts:
             self.layouts |= _read_layouts(Path(settings.layouts))
-        self.languages = tuple(sorted(wordfreq.available_languages("best")))
-        self._encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
-        self._matcher = MatcherRuntime(load_weights(settings.matcher), threads=settings.threads)
+        self.languages = available_languages()
+        self.encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
+        self.matcher = MatcherRuntime(load_weights(settings.matcher), threads=settings.threads)
         self._lexicon = lru_cache(maxsize=settings.keyboards)(Lexicon.from_language)
         self._context = lru_cache(maxsize=settings.keyboards)(lambda language: load_context("auto", language))
         self._room = settings.keyboards
@@ -140,7 +138,7 @@ class Keyboards:
         """Build a keyboard and warm it up: the first swipe would wait for its trie, its context and compiled code."""
         lexicon = join_lexicons([self._lexicon(code) for code in language.split(",")])
         keyboard = load(
-            layout, lexicon=lexicon, weights=self._encoder, matcher=self._matcher, context=self._predictor(lexicon)
+            layout, lexicon=lexicon, weights=self.encoder, matcher=self.matcher, context=self._predictor(lexicon)
         )
         swipe = Gesture(np.array([0.2, 0.8]), np.array([0.5, 0.5]), np.array([0.0, 200.0]))
         keyboard.decode(swipe, k=1, context="")
