@@ -3,6 +3,7 @@
 import { Accents } from "./accents.js";
 import { CandidateRow } from "./candidates.js";
 import { choices, decode, known, warm } from "./decoder.js";
+import { closes } from "./dialogs.js";
 import { Draft } from "./draft.js";
 import { Editor } from "./editor.js";
 import { bindHardware, keepFocus } from "./hardware.js";
@@ -21,6 +22,7 @@ import { recall, remember } from "./store.js";
 import { Swipes } from "./swipes.js";
 import { TextView } from "./textview.js";
 import { Turns } from "./turns.js";
+import { Visit } from "./visit.js";
 import { Words } from "./words.js";
 
 const keyboard = { layout: null, language: "en" };
@@ -39,7 +41,7 @@ const panels = new Panels($("#inside"), () => draft.current);
 const accents = new Accents($("#accents"));
 const previews = new Previews(decode, (word) => { if (pad.points) row.preview(word); });
 const pad = new Pad($("#pad"), {
-  start: () => previews.begin(),
+  start: () => { previews.begin(); visit.touched(); },
   move: (points) => previews.ask(points, { ...keyboard, context: draft.before }),
   end: (points, { tap }) => (tap ? type(pad.letterAt(points[0][0], points[0][1])) : swipe(points)),
   cancel: () => showWord(),
@@ -48,6 +50,7 @@ const pad = new Pad($("#pad"), {
   release: (take = true) => { const letter = accents.close(); if (take) type(letter); return take; },
   type,
 }, { fingers: 4, turns });
+const visit = new Visit($("#visit"), $("#pad"), draft, () => keyboard);
 const editor = new Editor($("#editor"), { use: useOwn, language: () => keyboard.language });
 const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout) => editor.open(layout), trial: () => {} });
 
@@ -59,13 +62,21 @@ async function start() {
     backspace: () => draft.backspace(), deleteWord: () => draft.deleteWord(), restoreWord: () => draft.undo(),
   });
   bindOutput(draft);
-  keepFocus($("#theme"), $(".tools"), $("#text"), $("#candidates"));
+  bindHelp();
+  keepFocus($("#theme"), $("#visit"), $(".tools"), $("#text"), $("#candidates"));
   bindHardware(draft, (character) => type(character, "none"));
   changed();
   const { layouts, languages } = await choices();
   picker.setChoices(new Map(layouts.map((layout) => [layout.name, layout])), languages);
   readFragment();
   window.addEventListener("hashchange", () => readFragment());
+  visit.welcome();
+}
+
+function bindHelp() {
+  const help = closes($("#help"));
+  $("#help-open").addEventListener("click", () => help.showModal());
+  $("#help-visit").addEventListener("click", () => { help.close(); visit.begin(); });
 }
 
 // What a link asks for, else what was used last, else QWERTY.
@@ -96,6 +107,7 @@ function setKeyboard(layout, language, chosen = true) {
     history.replaceState(null, "", toFragment(layout, language));
     remember("keyboard", toFragment(layout, language));
   }
+  visit.keyboardChanged();
   prepare(layout, language);
 }
 
@@ -170,6 +182,7 @@ function changed() {
   showWord();
   $("#undo").disabled = !draft.past.length;
   $("#redo").disabled = !draft.future.length;
+  visit.changed();
   swipes.pump();
 }
 
