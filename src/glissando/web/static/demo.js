@@ -3,6 +3,7 @@
 import { Accents } from "./accents.js";
 import { CandidateRow } from "./candidates.js";
 import { choices, decode, known, use, warm, watch } from "./decoder.js";
+import { closes } from "./dialogs.js";
 import { Draft } from "./draft.js";
 import { Editor } from "./editor.js";
 import { bindHardware, keepFocus } from "./hardware.js";
@@ -24,6 +25,7 @@ import { Swipes } from "./swipes.js";
 import { TextView } from "./textview.js";
 import { Turns } from "./turns.js";
 import { keepPage } from "./updates.js";
+import { Visit } from "./visit.js";
 import { Words } from "./words.js";
 
 const keyboard = { layout: null, language: "en" };
@@ -44,7 +46,7 @@ const panels = new Panels($("#inside"), () => draft.current);
 const accents = new Accents($("#accents"));
 const previews = new Previews(decode, (word) => { if (pad.points) row.preview(word); });
 const pad = new Pad($("#pad"), {
-  start: () => previews.begin(),
+  start: () => { previews.begin(); visit.touched(); },
   move: (points) => previews.ask(points, { ...keyboard, context: draft.before }),
   end: (points, { tap }) => (tap ? type(pad.letterAt(points[0][0], points[0][1])) : swipe(points)),
   cancel: () => showWord(),
@@ -53,6 +55,7 @@ const pad = new Pad($("#pad"), {
   release: (take = true) => { const letter = accents.close(); if (take) type(letter); return take; },
   type,
 }, { fingers: 4, turns });
+const visit = new Visit($("#visit"), $("#pad"), draft, () => keyboard);
 const editor = new Editor($("#editor"), { use: useOwn, language: () => keyboard.language });
 const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout) => editor.open(layout), trial: () => {} });
 
@@ -64,7 +67,8 @@ async function start() {
     backspace: () => draft.backspace(), deleteWord: () => draft.deleteWord(), restoreWord: () => draft.undo(),
   });
   bindOutput(draft, countWords);
-  keepFocus($("#theme"), $(".tools"), $("#text"), $("#candidates"));
+  bindHelp();
+  keepFocus($("#theme"), $("#visit"), $(".tools"), $("#text"), $("#candidates"));
   bindHardware(draft, (character) => type(character, "none"));
   restoreText(draft);
   changed();
@@ -77,6 +81,13 @@ async function start() {
   window.addEventListener("hashchange", () => readFragment());
   window.addEventListener("online", () => { if (!("ready" in $("#pad").dataset)) prepare(keyboard.layout, keyboard.language); });
   keepPage(sayNewer);
+  visit.welcome();
+}
+
+function bindHelp() {
+  const help = closes($("#help"));
+  $("#help-open").addEventListener("click", () => help.showModal());
+  $("#help-visit").addEventListener("click", () => { help.close(); visit.begin(); });
 }
 
 const sayNewer = () => toast("A newer version was downloaded. It is used the next time you open the keyboard.", 8000);
@@ -109,6 +120,7 @@ function setKeyboard(layout, language, chosen = true) {
     history.replaceState(null, "", toFragment(layout, language));
     remember("keyboard", toFragment(layout, language));
   }
+  visit.keyboardChanged();
   prepare(layout, language);
 }
 
@@ -205,6 +217,7 @@ function changed() {
   showWord();
   $("#undo").disabled = !draft.past.length;
   $("#redo").disabled = !draft.future.length;
+  visit.changed();
   swipes.pump();
 }
 
