@@ -86,11 +86,12 @@ export function use(vocabulary) {
 // Lets the device do something, or the server.
 async function ask(kind, body, options, otherwise) {
   try {
+    if (!index) await choices();
     const reader = await chosen(body, options.signal);
     return await (reader ? reader.ask(kind, plain(body), options) : otherwise());
   } catch (error) {
     if (error.kind === "died") return ask(kind, body, options, otherwise);
-    if (error.kind === "missing") throw missing(body.language);
+    if (error.kind === "missing" && index) throw missing(body.language);
     if (error.kind !== "kit" || !index.server) throw error;
     refused.add(keyOf(body));
     tell(error.message);

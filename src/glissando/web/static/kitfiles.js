@@ -7,7 +7,10 @@ const VERSION = 1; // of the kit that this page reads
 const NAME = `glissando kit ${KIT.pathname}`; // one host may have several keyboards
 
 /** A file that is neither kept here nor to be had now. */
-export class MissingError extends Error {}
+export class MissingError extends Error {
+  kind = "missing";
+  temporary = true;
+}
 
 /** Where a file of the kit is. */
 export const addressOf = (index, name) => new URL(`${name}?v=${index.build}`, KIT).href;

@@ -13,7 +13,7 @@ self.addEventListener("message", ({ data }) => { if (data === "use") self.skipWa
 self.addEventListener("fetch", (event) => {
   const { method, url } = event.request;
   if (method !== "GET") return;
-  const address = url.replace(/[?#].*$/u, "");
+  const address = url.replace(/[?#].*$/u, "").replace(/\/index\.html$/u, "/");
   if (files.has(address)) event.respondWith(answer(`${NAME} ${PAGE.version}`, address, event.request));
   else if (url.startsWith(`${SCOPE}kit/`) && url.includes("?v=")) event.respondWith(answer(undefined, url, event.request));
 });
