@@ -62,8 +62,8 @@ def serve(
         from glissando.web.settings import Settings
     settings = Settings(
         store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), runtime=runtime or "",
-        sentences=str(sentences or ""), language=language, token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads,
-        queue=queue,
+        sentences=str(sentences or ""), language=language, token=token or secrets.token_urlsafe(12),
+        any_pointer=any_pointer, threads=threads, queue=queue,
         rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
     )  # fmt: skip
     app = create_app(settings)  # what cannot be read fails here, in one line
