@@ -1,20 +1,23 @@
 // A text being written, without a page: characters, a cursor, swiped words with their candidates, undo and redo.
 //
 // The library's draft.py gives the same text for the same swipes, taps and deletions at the end of a text. Here the cursor
-// may stand anywhere, and a word may still be on its way: a hole stands for it until its candidates come.
+// may stand anywhere, and a word may still be on its way: a hole stands for it until its candidates come. A later swipe can
+// show that an earlier word was read wrongly: that word is changed, and undo brings it back.
 // A state is never changed, only replaced, so that undo keeps the old ones. Offsets count UTF-16 code units.
 
 import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper, withCapital } from "./rules.js";
 
 export const HOLE = "\uFFFC"; // stands in the text for a word that is not read yet
 const STEPS = 300; // that can be undone
+const WINDOW = 3; // swiped words in a row that are decoded together, as in the library
+const SAVED = 200; // swiped words that are saved with their candidates
 const EMPTY = Object.freeze({ text: "", words: Object.freeze([]), cursor: 0, space: false });
 
 export class Draft {
   // changed(): called after every change. language(): the language that is written now.
-  constructor({ changed = () => {}, language = () => "en" } = {}) {
-    this.changed = changed;
-    this.language = language;
+  // revised([{id, before, word}, ...]): earlier words were changed because of a swipe after them.
+  constructor({ changed = () => {}, language = () => "en", revised = () => {} } = {}) {
+    Object.assign(this, { changed, language, revised });
     this.state = EMPTY;
     this.past = [];
     this.future = [];
@@ -31,6 +34,26 @@ export class Draft {
   get begins() { return beginsSentence(withHolesAsWords(this.#left)); } // whether a sentence begins at the cursor
   get #left() { return this.state.text.slice(0, this.state.cursor); }
   get #right() { return this.state.text.slice(this.state.cursor); }
+
+  // The text and its last swiped words, for another page. The points of a swipe are saved until it is read.
+  get saved() {
+    const { text, cursor, space, words } = this.state;
+    const light = ({ points, layout, ...word }) => (word.status === "read" ? word : { ...word, points, layout });
+    return { text, cursor, space, words: words.filter((one, i) => one.status !== "read" || i >= words.length - SAVED).map(light) };
+  }
+
+  // Takes what was saved; throws where it is damaged.
+  restore(saved) {
+    if (!saved) return;
+    const { text, cursor, space, words } = saved;
+    const holes = words.filter((one) => one.status !== "read" && one.points && one.layout && text.slice(one.start, one.end) === HOLE);
+    const read = words.filter((one) => one.status === "read" && Array.isArray(one.candidates) && !text.slice(one.start, one.end).includes(HOLE));
+    const apart = words.every((one, i) => one.start >= (words[i - 1]?.end ?? 0) && one.end > one.start && one.end <= text.length);
+    if (!apart || holes.length + read.length < words.length || text.split(HOLE).length - 1 !== holes.length) throw new Error("The text that was kept is damaged.");
+    this.next = Math.max(0, ...words.map((one) => one.id)) + 1;
+    this.state = { text, words: words.map((one) => Object.freeze({ ...one, status: one.status === "read" ? "read" : "pending" })), cursor: 0, space: false };
+    this.moveTo(cursor, space);
+  }
 
   // The swiped word at the cursor, if any: the one before it first.
   get current() {
@@ -59,17 +82,46 @@ export class Draft {
   // The text before a swiped word: the context of its decoding.
   contextOf(id) { return textBefore(this.state, this.word(id)); }
 
+  // The swiped words before a swipe that nothing but a space divides from it and that nobody chose: the swipe may change
+  // them. They were made on the same keyboard, and their points are known.
+  windowOf(id) {
+    const { text, words } = this.state;
+    const at = words.findIndex((one) => one.id === id);
+    const found = [];
+    let end = words[at].start;
+    for (const one of words.slice(Math.max(at + 1 - WINDOW, 0), at).reverse()) {
+      end = text.slice(0, end).replace(/ +$/u, "").length;
+      const same = one.layout === words[at].layout && one.language === words[at].language;
+      if (one.end !== end || one.status !== "read" || one.chosen || !one.points || !same) break;
+      found.unshift(one);
+      end = one.start;
+    }
+    return found;
+  }
+
   // Writes the first of a swipe's candidates in its place; where there is none, the place goes.
+  // answer: {candidates, none, earlier: [{id, candidates, none}, ...]}; earlier is what the words of its window may mean now.
   settle(id, answer) {
+    const earlier = answer.candidates.length ? (answer.earlier ?? []) : [];
     this.#everywhere((state) => {
       const word = state.words.find((one) => one.id === id);
       if (!word || word.status === "read") return state;
       if (!answer.candidates.length) return removeWord(state, word);
-      const left = withHolesAsWords(state.text.slice(0, word.start));
-      const candidates = merged(answer.candidates.map((one) => ({ ...one, word: spelled(one, word, left) })));
+      const candidates = writable(answer.candidates, word, state);
       const context = textBefore(state, word);
       return rewrite(state, word, candidates[0].word, { status: "read", candidates, none: answer.none ?? null, context });
     });
+    this.#revise(earlier);
+  }
+
+  // The swiped words that stand in the text and were not asked for before, as the dictionary writes them. To be called when
+  // the writer is done: what stands there then is what was meant.
+  learn() {
+    const found = this.words.filter((one) => one.status === "read" && !one.taught);
+    const ids = new Set(found.map((one) => one.id));
+    const teach = (one) => (ids.has(one.id) ? Object.freeze({ ...one, taught: true }) : one);
+    this.#everywhere((state) => ({ ...state, words: state.words.map(teach) }));
+    return found.map((one) => one.candidates.find(({ word }) => word === this.written(one))?.listed ?? this.written(one));
   }
 
   // A swipe that could not be decoded stays, to be tried again.
@@ -80,7 +132,7 @@ export class Draft {
   choose(id, text) {
     const word = this.word(id);
     if (!word) return;
-    const next = rewrite(this.state, word, text, { chosen: true });
+    const next = rewrite(this.state, word, text, { chosen: true, taught: false });
     if (this.written(word) !== text) this.#commit(next, "choose");
     else {
       this.state = next;
@@ -158,11 +210,16 @@ export class Draft {
 
   #commit(state, kind) {
     const joined = kind === this.kind && (kind === "letters" || kind === "delete");
-    if (!joined) this.past.push(this.state);
-    if (this.past.length > STEPS) this.past.shift();
+    if (!joined) this.#keep(this.state);
     this.future = [];
     [this.state, this.kind] = [state, kind];
     this.changed();
+  }
+
+  // A state that undo brings back.
+  #keep(state) {
+    this.past.push(state);
+    if (this.past.length > STEPS) this.past.shift();
   }
 
   // A word that was read is read in every state that undo and redo can bring back.
@@ -171,6 +228,28 @@ export class Draft {
     this.future = this.future.map(change);
     this.state = change(this.state);
     this.changed();
+  }
+
+  // Changes earlier words that are no longer the best reading. Who takes that back has chosen the words of before.
+  #revise(earlier) {
+    let { state } = this;
+    const changes = [];
+    for (const { id, candidates: found, none = null } of earlier) {
+      const word = state.words.find((one) => one.id === id);
+      if (!word || word.chosen || !found.length) continue;
+      const candidates = writable(found, word, state);
+      const [before, best] = [state.text.slice(word.start, word.end), candidates[0].word];
+      if (best !== before) changes.push({ id, before, word: best });
+      state = rewrite(state, word, best, { candidates, none, ...(best === before ? {} : { chosen: true, taught: false }) });
+    }
+    if (changes.length) {
+      const changed = new Set(changes.map(({ id }) => id));
+      this.#keep({ ...this.state, words: this.state.words.map((one) => (changed.has(one.id) ? Object.freeze({ ...one, chosen: true }) : one)) });
+      this.kind = "revise";
+    }
+    this.state = state;
+    if (earlier.length) this.changed();
+    if (changes.length) this.revised(changes);
   }
 
   #mark(id, status) {
@@ -215,6 +294,12 @@ function removeWord(state, word) {
   const end = word.end + (start === 0 && state.text[word.end] === " " ? 1 : 0);
   const next = splice(state, start, end, "");
   return { ...next, cursor: state.cursor >= end ? state.cursor - (end - start) : Math.min(state.cursor, start) };
+}
+
+// Candidates as they are written in the place of a swiped word; "listed" is how the dictionary has them.
+function writable(candidates, word, state) {
+  const left = withHolesAsWords(state.text.slice(0, word.start));
+  return merged(candidates.map((one) => ({ ...one, listed: one.word, word: spelled(one, word, left) })));
 }
 
 function spelled(candidate, word, text) {
