@@ -1,12 +1,12 @@
 // A kit: what a page needs to decode on any layout in any of its languages. Its files are read when they are first needed.
 
-import { readContext } from "./context.js";
+import { ContextError, readContext } from "./context.js";
+import { growTree } from "./grow.js";
 import { Keyboard } from "./keyboard.js";
-import { Contexts, Languages } from "./languages.js";
-import { joinLexicons, readLexicon } from "./lexicon.js";
+import { Contexts, LanguageError, Languages } from "./languages.js";
+import { LexiconError, joinLexicons, readLexicon } from "./lexicon.js";
 import { buildFluency } from "./literal.js";
 import { Networks } from "./networks.js";
-import { growTree } from "./grow.js";
 import { Typing } from "./typing.js";
 
 const FORMAT = "glissando-kit";
@@ -15,6 +15,8 @@ const GZIP = [0x1f, 0x8b]; // the first bytes of such a file
 const KEPT = 4; // lists, contexts and tries that are kept for the next keyboard
 const MAX_KEYS = 64; // of the encoder
 const MAX_LANGUAGES = 3; // of one keyboard
+
+const OTHERS = [ContextError, LanguageError, LexiconError];
 
 /** What is wrong with a kit, or with what was asked of it, in a sentence. */
 export class KitError extends Error {}
@@ -77,26 +79,24 @@ export class Kit {
    */
   async keyboard(layout, codes) {
     this.#checkLanguages(codes);
-    const placed = this.#layout(layout);
-    const [networks, lists, contexts] = await Promise.all([
-      this.networks(),
-      Promise.all(codes.map((code) => this.#lexicon(code))),
-      Promise.all(codes.map((code) => this.#context(code))),
-    ]);
-    const { index } = this;
-    const letters = [...new Set(placed.keys.map((key) => key.letter))];
-    // All arrangements of the same letters share one trie.
-    const parts = await this.#tries.get(`${codes} ${letters.join("")}`, () => this.#plant(lists, letters));
-    const context = codes.length === 1 ? contexts[0] : contexts.some(Boolean) ? new Contexts(parts.languages, contexts) : null;
-    const scoring = (codes.length === 1 && index.scoring[codes[0]]) || index.scoring.general;
-    return new Keyboard({ layout: placed, ...parts, constants: { ...index.constants, scoring }, networks, context });
+    try {
+      return new Keyboard(await this.#parts(this.#layout(layout), codes));
+    } catch (error) {
+      // What is wrong with a list, a context or the letters of a layout is wrong with the kit or what was asked of it.
+      throw OTHERS.some((Kind) => error instanceof Kind) ? new KitError(error.message, { cause: error }) : error;
+    }
   }
 
   /** The networks, which all keyboards share. @returns {Promise<Networks>} */
   networks() {
     const { encoder, matcher } = this.index.models;
-    this.#networks ??= Promise.all([this.file(encoder), this.file(matcher)])
-      .then(([first, second]) => Networks.create(this.ort, { encoder: first, matcher: second }));
+    this.#networks ??= Promise.all([this.file(encoder), this.file(matcher)]).then(async ([first, second]) => {
+      try {
+        return await Networks.create(this.ort, { encoder: first, matcher: second });
+      } catch (error) {
+        throw new KitError(`the networks cannot be run: ${error.message}`, { cause: error });
+      }
+    });
     this.#networks.catch(() => { this.#networks = null; }); // another try may succeed
     return this.#networks;
   }
@@ -108,6 +108,21 @@ export class Kit {
    */
   async file(name) {
     return decompress(name, await this.read(name));
+  }
+
+  async #parts(layout, codes) {
+    const [networks, lists, contexts] = await Promise.all([
+      this.networks(),
+      Promise.all(codes.map((code) => this.#lexicon(code))),
+      Promise.all(codes.map((code) => this.#context(code))),
+    ]);
+    const { index } = this;
+    const letters = [...new Set(layout.keys.map((key) => key.letter))];
+    // All arrangements of the same letters share one trie.
+    const words = await this.#tries.get(`${codes} ${letters.join("")}`, () => this.#plant(lists, letters));
+    const context = codes.length === 1 ? contexts[0] : contexts.some(Boolean) ? new Contexts(words.languages, contexts) : null;
+    const scoring = (codes.length === 1 && index.scoring[codes[0]]) || index.scoring.general;
+    return { layout, ...words, constants: { ...index.constants, scoring }, networks, context };
   }
 
   // The lexicon on the letters of a layout, and which letters follow which.
