@@ -184,3 +184,11 @@ def test_wordfreq_without_foreign_letters():
     assert english >= {"café", "naïve", "fiancé"}
     assert not english & {"în", "sé", "α", "à"}
     assert not {"mне", "the"} & set(load_lexicon("ru").words)
+
+
+def test_a_languages_words_come_by_frequency_and_then_by_their_utf_8_bytes():
+    lexicon = _from_wordfreq({"zoo": 1e-4, "über": 1e-4, "Über": 1e-4, "the": 0.05, "ape": 1e-4}, "de", 1e-7)
+    assert lexicon.words == ("the", "ape", "zoo", "Über", "über")
+    english = load_lexicon("en")
+    keys = list(zip((-english.frequencies.astype(int)).tolist(), [word.encode() for word in english.words], strict=True))
+    assert keys == sorted(keys)

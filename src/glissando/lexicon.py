@@ -152,7 +152,10 @@ class Lexicon:
 
     @classmethod
     def from_language(cls, language: str, *, cut: float = WORDFREQ_CUT) -> Lexicon:
-        """wordfreq's list for a language, without words rarer than ``cut`` and words of other languages' letters."""
+        """wordfreq's list for a language, without words rarer than ``cut`` and words of other languages' letters.
+
+        The most frequent byte comes first, and words of the same byte come in the order of their UTF-8 bytes.
+        """
         from importlib import metadata
 
         def read() -> Lexicon:
@@ -312,7 +315,16 @@ def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) 
         del kept[word]
     logs = np.log10(np.array(list(kept.values()), dtype=np.float64))
     bytes_ = np.clip(np.rint(255 * (logs - LOG_MIN) / LOG_RANGE), 0, 255).astype(np.uint8)
-    return Lexicon(f"wordfreq {language}", language, tuple(kept), bytes_)
+    return _in_order(f"wordfreq {language}", language, dict(zip(kept, bytes_.tolist(), strict=True)))
+
+
+def _in_order(name: str, language: str, bytes_: Mapping[str, int]) -> Lexicon:
+    """Words and their bytes, the most frequent first, equal ones in the order of their UTF-8 bytes.
+
+    Nothing but words and bytes decides the order, so that a port can restore it from a file in any other order.
+    """
+    words = sorted(bytes_, key=lambda word: (-bytes_[word], word.encode()))
+    return Lexicon(name, language, words, np.array([bytes_[word] for word in words], dtype=np.uint8))
 
 
 def own_letters(frequencies: Mapping[str, float]) -> frozenset[str]:
@@ -355,7 +367,7 @@ def _stays(word: str, frequencies: Mapping[str, float], typing: Typing, joints: 
 
 def _cached(key: bytes, make: Callable[[], Lexicon]) -> Lexicon:
     """The lexicon cached under the hash of ``key``, or else what ``make`` returns, which is then cached."""
-    file = cache_directory() / f"lexicon-4-{hashlib.sha256(key).hexdigest()[:32]}.npz"
+    file = cache_directory() / f"lexicon-5-{hashlib.sha256(key).hexdigest()[:32]}.npz"
     arrays = load_arrays(file)
     if arrays is not None:
         name, language = arrays["names"].tobytes().decode().split("\n")
