@@ -16,11 +16,13 @@ from glissando.scoring import Candidates
 K = 5
 EXPLAIN = """
 const keyboard = await kit.keyboard("qwerty", ["de", "en"]);
-const answers = [];
-for (const { points, own, ...question } of said) {
+const answer = ({ points, own, ...question }) => keyboard.explain(points, question);
+const answers = await Promise.all(said.map((one) => !one.own.length && answer(one))); // none may disturb another
+for (const [i, one] of said.entries()) {
+  if (answers[i]) continue;
   keyboard.vocabulary = new Vocabulary(keyboard.constants.vocabulary);
-  for (const word of own) keyboard.learn(word);
-  answers.push(await keyboard.explain(points, question));
+  for (const word of one.own) keyboard.learn(word);
+  answers[i] = await answer(one);
 }
 console.log(JSON.stringify(answers));
 """
