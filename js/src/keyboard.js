@@ -1,7 +1,7 @@
 // A keyboard: layout, words, networks and constants bound together. Points in, candidates out; nothing leaves the page.
 
 import { Beam } from "./beam.js";
-import { readBundle } from "./bundle.js";
+import { BundleError, readBundle } from "./bundle.js";
 import { Dictionary, LITERAL, NO_AFFIXES } from "./dictionary.js";
 import { explain } from "./explain.js";
 import { Ruler, median } from "./geometry.js";
@@ -238,6 +238,7 @@ export class Keyboard {
    * @returns {import("./sentence.js").Sentence}
    */
   join(swipes, k = 5, context = "") {
+    if (!this.constants.sentence) throw new BundleError("a bundle has no constants for sentences; a kit has them");
     const posterior = this.languages.posterior(context);
     const alone = swipes.map((one) => this.#inLanguage(one, posterior));
     const slots = swipes.map((one, i) => {

@@ -2,8 +2,13 @@
 
 import { wordLogProb } from "./ctc.js";
 
-// Weighs each spelling by both networks. logProbs: Float32Array [frames, letters + 1], blank last; share: the decoder's.
-// -> spellings in the same order.
+/**
+ * Weighs each spelling by both networks.
+ * @param {import("./dictionary.js").Spelling[]} spellings
+ * @param {Float32Array} logProbs the decoder's, [frames, letters + 1], blank last
+ * @param {number} share the decoder's
+ * @returns {import("./dictionary.js").Spelling[]} in the same order
+ */
 export function reweigh(spellings, logProbs, share) {
   const probs = Float64Array.from(logProbs, Math.exp);
   return spellings.map((spelling) => {

@@ -23,9 +23,11 @@ import { Shift } from "./shift.js";
 import { recall, remember } from "./store.js";
 import { Swipes } from "./swipes.js";
 import { TextView } from "./textview.js";
+import { Trial } from "./trial.js";
 import { Turns } from "./turns.js";
 import { keepPage } from "./updates.js";
 import { Visit } from "./visit.js";
+import { WordList } from "./wordlist.js";
 import { Words } from "./words.js";
 
 const keyboard = { layout: null, language: "en" };
@@ -42,7 +44,7 @@ const swipes = new Swipes(draft, { decode, say: toast });
 const shift = new Shift(() => draft.begins);
 const view = new TextView($("#text"), draft, { place, retry: (id) => draft.retry(id) });
 const row = new CandidateRow($("#candidates"), { choose, learn });
-const panels = new Panels($("#inside"), () => draft.current);
+const panels = new Panels($("#inside"), () => draft.current, { learn, isOwn: (word) => words.has(word) });
 const accents = new Accents($("#accents"));
 const previews = new Previews(decode, (word) => { if (pad.points) row.preview(word); });
 const pad = new Pad($("#pad"), {
@@ -57,7 +59,9 @@ const pad = new Pad($("#pad"), {
 }, { fingers: 4, turns });
 const visit = new Visit($("#visit"), $("#pad"), draft, () => keyboard);
 const editor = new Editor($("#editor"), { use: useOwn, language: () => keyboard.language });
-const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout) => editor.open(layout), trial: () => {} });
+const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout) => editor.open(layout), trial: tryLayout });
+const wordList = new WordList($("#words"), words, () => showWord());
+const trial = new Trial($("#trial"));
 
 async function start() {
   themeButton($("#theme"));
@@ -88,9 +92,12 @@ function bindHelp() {
   const help = closes($("#help"));
   $("#help-open").addEventListener("click", () => help.showModal());
   $("#help-visit").addEventListener("click", () => { help.close(); visit.begin(); });
+  $("#help-trial").addEventListener("click", () => { help.close(); tryLayout(); });
+  $("#words-open").addEventListener("click", () => wordList.open());
 }
 
 const sayNewer = () => toast("A newer version was downloaded. It is used the next time you open the keyboard.", 8000);
+function tryLayout() { trial.open(keyboard, picker.layouts.get("qwerty")); }
 
 // What a link asks for, else what was used last, else QWERTY.
 function readFragment() {

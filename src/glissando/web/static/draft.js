@@ -5,13 +5,13 @@
 // show that an earlier word was read wrongly: that word is changed, and undo brings it back.
 // A state is never changed, only replaced, so that undo keeps the old ones. Offsets count UTF-16 code units.
 
-import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper, withCapital } from "./rules.js";
+import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper } from "./rules.js";
+import { EMPTY, HOLE, marked, pack, removeWord, rewrite, splice, textBefore, unpack, withHolesAsWords, withoutHoles, writable } from "./states.js";
 
-export const HOLE = "\uFFFC"; // stands in the text for a word that is not read yet
+export { HOLE } from "./states.js";
+
 const STEPS = 300; // that can be undone
 const WINDOW = 3; // swiped words in a row that are decoded together, as in the library
-const SAVED = 200; // swiped words that are saved with their candidates
-const EMPTY = Object.freeze({ text: "", words: Object.freeze([]), cursor: 0, space: false });
 
 export class Draft {
   // changed(): called after every change. language(): the language that is written now.
@@ -35,24 +35,15 @@ export class Draft {
   get #left() { return this.state.text.slice(0, this.state.cursor); }
   get #right() { return this.state.text.slice(this.state.cursor); }
 
-  // The text and its last swiped words, for another page. The points of a swipe are saved until it is read.
-  get saved() {
-    const { text, cursor, space, words } = this.state;
-    const light = ({ points, layout, ...word }) => (word.status === "read" ? word : { ...word, points, layout });
-    return { text, cursor, space, words: words.filter((one, i) => one.status !== "read" || i >= words.length - SAVED).map(light) };
-  }
+  // The text and its last swiped words, for another page.
+  get saved() { return pack(this.state); }
 
   // Takes what was saved; throws where it is damaged.
   restore(saved) {
     if (!saved) return;
-    const { text, cursor, space, words } = saved;
-    const holes = words.filter((one) => one.status !== "read" && one.points && one.layout && text.slice(one.start, one.end) === HOLE);
-    const read = words.filter((one) => one.status === "read" && Array.isArray(one.candidates) && !text.slice(one.start, one.end).includes(HOLE));
-    const apart = words.every((one, i) => one.start >= (words[i - 1]?.end ?? 0) && one.end > one.start && one.end <= text.length);
-    if (!apart || holes.length + read.length < words.length || text.split(HOLE).length - 1 !== holes.length) throw new Error("The text that was kept is damaged.");
-    this.next = Math.max(0, ...words.map((one) => one.id)) + 1;
-    this.state = { text, words: words.map((one) => Object.freeze({ ...one, status: one.status === "read" ? "read" : "pending" })), cursor: 0, space: false };
-    this.moveTo(cursor, space);
+    this.state = unpack(saved);
+    this.next = Math.max(0, ...this.words.map((one) => one.id)) + 1;
+    this.changed();
   }
 
   // The swiped word at the cursor, if any: the one before it first.
@@ -118,9 +109,7 @@ export class Draft {
   // the writer is done: what stands there then is what was meant.
   learn() {
     const found = this.words.filter((one) => one.status === "read" && !one.taught);
-    const ids = new Set(found.map((one) => one.id));
-    const teach = (one) => (ids.has(one.id) ? Object.freeze({ ...one, taught: true }) : one);
-    this.#everywhere((state) => ({ ...state, words: state.words.map(teach) }));
+    if (found.length) this.#everywhere((state) => marked(state, found.map((one) => one.id), { taught: true }));
     return found.map((one) => one.candidates.find(({ word }) => word === this.written(one))?.listed ?? this.written(one));
   }
 
@@ -243,8 +232,7 @@ export class Draft {
       state = rewrite(state, word, best, { candidates, none, ...(best === before ? {} : { chosen: true, taught: false }) });
     }
     if (changes.length) {
-      const changed = new Set(changes.map(({ id }) => id));
-      this.#keep({ ...this.state, words: this.state.words.map((one) => (changed.has(one.id) ? Object.freeze({ ...one, chosen: true }) : one)) });
+      this.#keep(marked(this.state, changes.map(({ id }) => id), { chosen: true }));
       this.kind = "revise";
     }
     this.state = state;
@@ -253,7 +241,7 @@ export class Draft {
   }
 
   #mark(id, status) {
-    this.#everywhere((state) => ({ ...state, words: state.words.map((one) => (one.id === id && one.status !== "read" ? Object.freeze({ ...one, status }) : one)) }));
+    if (this.word(id)?.status !== "read") this.#everywhere((state) => marked(state, [id], { status }));
   }
 
   // A lone i that was tapped is written as English writes it.
@@ -262,60 +250,4 @@ export class Draft {
     if (this.language() !== "en" || !/(^|[^\p{L}\p{N}])i$/u.test(left)) return state;
     return { ...splice(state, state.cursor - 1, state.cursor, "I"), space: state.space };
   }
-}
-
-const withoutHoles = (text) => text.replaceAll(new RegExp(`${HOLE} ?`, "gu"), "");
-const textBefore = (state, word) => withoutHoles(state.text.slice(0, word.start - (state.text[word.start - 1] === " " ? word.lead : 0)));
-const withHolesAsWords = (text) => text.replaceAll(HOLE, "x");
-
-// A state with the characters from start to end replaced; words that the change touches are swiped words no longer.
-function splice(state, start, end, text) {
-  const shift = text.length - (end - start);
-  const words = state.words.filter((one) => one.end <= start || one.start >= end)
-    .map((one) => (one.start >= end && shift ? Object.freeze({ ...one, start: one.start + shift, end: one.end + shift }) : one));
-  return { ...state, text: state.text.slice(0, start) + text + state.text.slice(end), words, cursor: start + text.length };
-}
-
-// A state with another text in the place of a swiped word, which stays a swiped word.
-function rewrite(state, word, text, changes) {
-  const shift = text.length - (word.end - word.start);
-  const words = state.words.map((one) => {
-    if (one.id === word.id) return Object.freeze({ ...one, ...changes, end: one.end + shift });
-    return one.start >= word.end ? Object.freeze({ ...one, start: one.start + shift, end: one.end + shift }) : one;
-  });
-  const cursor = state.cursor >= word.end ? state.cursor + shift : state.cursor > word.start ? word.start + text.length : state.cursor;
-  return { ...state, text: state.text.slice(0, word.start) + text + state.text.slice(word.end), words, cursor };
-}
-
-// A state without a swiped word and the space before it, or after it at the beginning of the text; the cursor stays where
-// it was in the rest.
-function removeWord(state, word) {
-  const start = word.start - (state.text[word.start - 1] === " " ? 1 : 0);
-  const end = word.end + (start === 0 && state.text[word.end] === " " ? 1 : 0);
-  const next = splice(state, start, end, "");
-  return { ...next, cursor: state.cursor >= end ? state.cursor - (end - start) : Math.min(state.cursor, start) };
-}
-
-// Candidates as they are written in the place of a swiped word; "listed" is how the dictionary has them.
-function writable(candidates, word, state) {
-  const left = withHolesAsWords(state.text.slice(0, word.start));
-  return merged(candidates.map((one) => ({ ...one, listed: one.word, word: spelled(one, word, left) })));
-}
-
-function spelled(candidate, word, text) {
-  if (word.capital === "all") return upper(candidate.word, word.language);
-  if (word.capital === "first") return withCapital(candidate.word, word.language);
-  if (word.capital === "none") return candidate.word;
-  return capitalise(candidate.word, text, candidate.language || word.language);
-}
-
-// Candidates that are written alike, such as "will" and "Will" at the beginning of a sentence, are one.
-function merged(candidates) {
-  const found = new Map();
-  for (const one of candidates) {
-    const same = found.get(one.word);
-    if (same) found.set(one.word, { ...same, probability: same.probability + one.probability, literal: same.literal && one.literal });
-    else found.set(one.word, one);
-  }
-  return [...found.values()];
 }

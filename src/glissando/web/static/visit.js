@@ -122,7 +122,7 @@ export class Visit {
     this.#card("Well done", [make("p", { role: "status" }, make("strong", { text: `${speed} words per minute` }), ", ",
       make("strong", { text: `${right} of ${count} words` }), " right at once."),
       right < count ? make("p", { class: "small muted", text: "Touch a wrong word in the text, and choose another one over the keys." }) : null],
-      [["Keep the text", () => this.end()], ["Start afresh", () => { this.end(); this.draft.clear(); }]]);
+      [["Keep it", () => this.end()], ["Clear it", () => { this.end(); this.draft.clear(); }]]);
   }
 
   #card(title, content, buttons) {
