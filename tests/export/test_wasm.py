@@ -73,13 +73,13 @@ def test_a_connection_that_breaks_off_is_taken_up_again(registry, tmp_path):
 @pytest.mark.parametrize(
     ("trouble", "message"),
     [
-        ("missing", r"404 Not Found$"),
-        ("truncated", r"broke off at \d+ of \d+ bytes$"),
-        ("changed", "does not match its checksum"),
-        ("failing", r"503 Service Unavailable$"),
-        ("silent", r"timed out$"),
-        ("gone", r"cannot fetch http://127\.0\.0\.1.*refused"),
-        ("no address", "not a web address: file:///npm"),
+        ("missing", r"404 Not Found"),
+        ("truncated", r"broke off at \d+ of \d+ bytes"),
+        ("changed", "does not match its checksum.*"),
+        ("failing", r"503 Service Unavailable"),
+        ("silent", r"timed out"),
+        ("gone", r"cannot fetch http://127\.0\.0\.1.*refused.*"),
+        ("no address", "not a web address: file:///npm.*"),
     ],
 )
 def test_what_cannot_be_fetched_leaves_nothing(registry, tmp_path, monkeypatch, trouble, message):
@@ -100,7 +100,7 @@ def test_what_cannot_be_fetched_leaves_nothing(registry, tmp_path, monkeypatch, 
         monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
     else:
         monkeypatch.setenv("npm_config_registry", "file:///npm")
-    with pytest.raises(KitError, match=f"onnxruntime-web cannot be had: .*{message}"):
+    with pytest.raises(KitError, match=f"onnxruntime-web cannot be had: .*{message}; --runtime"):
         fetch_runtime()
     assert left(tmp_path) == []
     assert WasmRuntime.cached() is None

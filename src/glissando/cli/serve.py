@@ -105,7 +105,7 @@ def fetching() -> Iterator[threading.Thread | None]:
                 fetch_runtime(lambda done, total: _tell(progress, stopped, done, total))
         except KitError as error:
             if not stopped.is_set():
-                typer.echo(f"{error}; the server decodes. --runtime DIR takes it from a directory", err=True)
+                typer.echo(f"{error}. Until then the server decodes", err=True)
             return
         typer.echo(f"{PACKAGE} is here: pages that are opened now decode by themselves")
 

@@ -109,7 +109,7 @@ def fetch_runtime(progress: Callable[[int, int], None] | None = None) -> WasmRun
                 (target / f"{name}.gz").write_bytes(gzip.compress(data, 9, mtime=0))
     except (CorpusError, FileError) as error:
         reason = str(error).removesuffix("; run it again to resume")  # here it starts over
-        raise KitError(f"{PACKAGE} cannot be had: {reason}") from None
+        raise KitError(f"{PACKAGE} cannot be had: {reason}; --runtime takes it from a directory") from None
     return WasmRuntime(_cache())
 
 

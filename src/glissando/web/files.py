@@ -20,7 +20,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Mount, Route
 
 from glissando.export.kit import Kit
-from glissando.export.site import js_directory, service_worker, static_directory
+from glissando.export.site import js_directory, page_contents, service_worker, static_directory
 from glissando.export.wasm import WasmRuntime
 from glissando.web.border import RateLimit, address
 from glissando.web.decoding import Keyboards
@@ -89,7 +89,7 @@ async def _page(static: StaticFiles, name: str, request: Request) -> Response:
 
 async def _service_worker(_: Request) -> Response:
     """Serve the service worker; a browser looks for a newer one whenever the page is opened."""
-    return Response(await run_in_threadpool(service_worker), media_type=TYPES[".js"])
+    return Response(await run_in_threadpool(lambda: service_worker(page_contents())), media_type=TYPES[".js"])
 
 
 def _kit_route(
