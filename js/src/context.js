@@ -108,7 +108,10 @@ export class Outlook {
    * @param {number} trust the probability that the text goes on as language does; 0 in an unknown context
    */
   constructor(context, last, pair, trust) {
-    Object.assign(this, { context, last, pair, trust });
+    this.context = context;
+    this.last = last;
+    this.pair = pair;
+    this.trust = trust;
   }
 
   /** ln of what a word's probability is multiplied by if it was never seen here. */
@@ -130,6 +133,7 @@ export class Outlook {
     });
   }
 
+  /** @param {number} steps */
   #likelier(steps) {
     return Math.log(this.trust * Math.exp(this.context.constants.step * steps) + 1 - this.trust);
   }

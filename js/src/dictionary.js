@@ -53,18 +53,28 @@ export class Dictionary {
   }
 
   /**
+   * The trees that are searched for words between tapped letters.
+   * @param {{prefix: number[], suffix: number[]}} affixes
+   * @returns {{lexicon: import("./tree.js").WordTree, own: import("./tree.js").WordTree | null}} no own one where the lexicon
+   *   has all of the person's words
+   */
+  trees(affixes) {
+    const own = this.#own();
+    return { [LEXICON]: this.#restricted(affixes), [OWN]: own?.isNew.some(Boolean) ? own.tree.restricted(affixes) : null };
+  }
+
+  /**
    * The words that a swipe may mean, those of the lexicon first.
    * @param {Float32Array} logProbs [frames, letters + 1]
    * @returns {Spelling[]}
    */
   search(logProbs, affixes = NO_AFFIXES) {
-    const trie = this.#restricted(affixes);
+    const { lexicon: trie, own: tree } = this.trees(affixes);
     const listed = this.beams.listed.search(logProbs, trie).map(({ node, logProb }) => {
       return spelling(LEXICON, trie, node, logProb, trie.frequencies[trie.endings[node]]); // of the most frequent word
     });
+    if (!tree) return listed;
     const own = this.#own();
-    if (!own?.isNew.some(Boolean)) return listed;
-    const tree = own.tree.restricted(affixes);
     const found = this.beams.own.search(logProbs, tree).map(({ node, logProb }) => {
       const bytes = tree.wordsAt(node).filter((word) => own.isNew[word]).map((word) => own.bytes[word]);
       return spelling(OWN, tree, node, logProb, Math.max(-1, ...bytes));

@@ -1,13 +1,15 @@
 // A keyboard: layout, words, networks and constants bound together. Points in, candidates out; nothing leaves the page.
 
 import { Beam } from "./beam.js";
-import { readBundle } from "./bundle.js";
+import { BundleError, readBundle } from "./bundle.js";
 import { Dictionary, LITERAL, NO_AFFIXES } from "./dictionary.js";
+import { explain } from "./explain.js";
 import { Ruler, median } from "./geometry.js";
 import { contenders, letterKeys, spellKeys, spread, toKeyWidths } from "./match.js";
 import { checkPoints, resample } from "./resample.js";
 import { reweigh } from "./rescore.js";
 import { isGeometric, rank, score, scoreSpelling, shares } from "./scoring.js";
+import { bestSequence } from "./sentence.js";
 import { Typing } from "./typing.js";
 import { Vocabulary, VocabularyError } from "./vocabulary.js";
 
@@ -109,24 +111,24 @@ export class Keyboard {
     return this.score(spellings, await this.match(path, spellings));
   }
 
-  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder.
-  async read(path) {
+  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder. An explanation needs all
+  // that the encoder says.
+  async read(path, all = false) {
     const corrects = this.networks.has("decoder");
-    const encoded = await this.encode(path, corrects);
+    const encoded = await this.encode(path, all || corrects);
     const corrected = corrects ? this.byLetter(await this.correct(encoded)) : null;
     return { encoded, letters: this.byLetter(encoded.logProbs), corrected };
   }
 
   // The spellings that a swipe may mean, measured: words, and literals where no word is plain to see.
   find(points, read, affixes = NO_AFFIXES) {
-    if (isGeometric(this.constants.scoring)) this.ruler.measure(points);
-    const words = this.measure(this.#weigh(this.dictionary.search(read.letters, affixes), read));
+    const words = this.measure(points, this.weigh(this.dictionary.search(read.letters, affixes), read));
     if (!this.constants.scoring.fluency_weight || this.#isPlain(words)) return words;
-    return [...words, ...this.measure(this.#weigh(this.dictionary.read(read.letters, affixes), read))];
+    return [...words, ...this.#measureMore(this.weigh(this.dictionary.read(read.letters, affixes), read))];
   }
 
   // Mixes the decoder's log-probabilities into the encoder's.
-  #weigh(spellings, { corrected }) {
+  weigh(spellings, { corrected }) {
     return corrected ? reweigh(spellings, corrected, this.constants.scoring.decoder_share) : spellings;
   }
 
@@ -183,8 +185,14 @@ export class Keyboard {
     return summed;
   }
 
-  // Says of spellings how well the swipe that the ruler took follows their keys, where the scoring has a use for it.
-  measure(spellings) {
+  // Says of spellings how well a swipe follows their keys, where the scoring has a use for it.
+  measure(points, spellings) {
+    if (isGeometric(this.constants.scoring)) this.ruler.measure(points);
+    return this.#measureMore(spellings);
+  }
+
+  // The same of the swipe that was measured last.
+  #measureMore(spellings) {
     if (!isGeometric(this.constants.scoring)) return spellings;
     for (const spelling of spellings) {
       const { labels } = spelling;
@@ -231,6 +239,41 @@ export class Keyboard {
   }
 
   /**
+   * The best sequence of words over the finalists of swipes that follow each other after a text.
+   * @param {import("./scoring.js").Finalists[]} swipes one for each word
+   * @param {number} [k] candidates of each at the most
+   * @param {string | null} [context] the text before the first, "" for the beginning of a text, null where it is not known
+   * @returns {import("./sentence.js").Sentence}
+   */
+  join(swipes, k = 5, context = "") {
+    if (!this.constants.sentence) throw new BundleError("a bundle has no constants for sentences; a kit has them");
+    const posterior = this.languages.posterior(context);
+    const alone = swipes.map((one) => this.#inLanguage(one, posterior));
+    const slots = swipes.map((one, i) => {
+      const { temperature, context_weight: weight } = one.constants;
+      return { numbers: this.numbers(one), logs: alone[i].map((score) => score / temperature), weight: weight / temperature };
+    });
+    const found = bestSequence(slots, context === null ? null : this.context, context ?? "", this.constants.sentence);
+    const candidates = swipes.map((one, i) => {
+      const sure = shares(alone[i], one.constants).reduce((sum, share) => sum + share, 0); // the chance that a word found is meant
+      const likely = found.shares[i].map((share) => share * sure);
+      return this.#candidates(one, { scores: alone[i], gains: likely.map(() => 0), likely }, k, posterior);
+    });
+    const words = found.places.map((place, i) => (place < 0 ? "" : this.dictionary.write(swipes[i].words[place])));
+    return { words, probability: found.probability, candidates };
+  }
+
+  /**
+   * Says what the networks saw in a swipe, and why a word was not first; what it returns is the JSON of /api/explain.
+   * @param {number[][]} points
+   * @param {import("./explain.js").Question} [question]
+   * @returns {Promise<import("./explain.js").Explanation>}
+   */
+  explain(points, question) {
+    return explain(this, points, question);
+  }
+
+  /**
    * What finalists gain by the text before them, in nats; 0 where it has no say.
    * @param {import("./scoring.js").Finalists} finalists
    * @param {string | null} context
@@ -263,15 +306,9 @@ export class Keyboard {
    * @returns {number[]}
    */
   #inLanguage({ words, constants }, posterior) {
-    const scores = words.map(({ score: alone }) => alone);
-    if (posterior.length === 1) return scores;
-    const floor = constants.frequency_floor;
-    words.forEach(({ word }, i) => {
-      if (word < 0) return;
-      const [byte] = this.languages.frequencies([word], posterior, floor);
-      scores[i] += constants.frequency_weight * (byte - Math.max(this.lexicon.frequencies[word], floor));
-    });
-    return scores;
+    if (posterior.length === 1) return words.map(({ score: alone }) => alone);
+    const shifts = this.languages.shift(words.map(({ word }) => word), posterior, constants.frequency_floor);
+    return words.map(({ score: alone }, i) => alone + constants.frequency_weight * shifts[i]);
   }
 
   // The k finalists of the highest share, with their terms; `none` says how likely none of them is meant.

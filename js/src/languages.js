@@ -11,14 +11,7 @@ const NOT_ASKED = -2; // number of a word that was not looked up in a context ye
 
 export class LanguageError extends Error {}
 
-/**
- * @typedef {object} Lexicon W words of one or several languages, each called by its index
- * @property {string[]} languages their codes, the main one first
- * @property {Uint8Array} frequencies [W] the highest byte of each word
- * @property {Uint8Array[] | null} byLanguage for each language [W] its bytes, 0 where it lacks a word; null for one language
- * @property {(word: string) => number} find the index of a word as it is written, -1 where it is missing
- * @property {(index: number) => string} word a word as it is written
- */
+/** @typedef {import("./lexicon.js").Lexicon} Lexicon */
 
 /**
  * @typedef {object} Constants the kit's "languages"
@@ -33,7 +26,8 @@ export class LanguageError extends Error {}
 
 /** The languages of a lexicon: G of them. */
 export class Languages {
-  #evidence = new Map(); // of the words that were asked for last
+  /** @type {Map<string, number[] | null>} of the words that were asked for last */
+  #evidence = new Map();
 
   /**
    * @param {Lexicon} lexicon
@@ -88,10 +82,23 @@ export class Languages {
    */
   frequencies(words, posterior, floor = 0) {
     const highest = Math.max(...posterior);
+    const least = 10 ** (floor / this.constants.decade);
     return words.map((word) => {
-      const weights = this.#weights(word, posterior, floor);
+      const weights = this.#weights(word, posterior, least);
       return this.constants.decade * Math.log10(weights.reduce((sum, one) => sum + one, 0) / highest);
     });
+  }
+
+  /**
+   * What a text adds to the bytes of words: `frequencies` less the bytes that they have alone.
+   * @param {number[]} words indices into the lexicon; one below 0 is in no list and gets nothing
+   * @param {number[]} posterior [G]
+   * @param {number} floor rarer words count as this frequent
+   * @returns {number[]}
+   */
+  shift(words, posterior, floor) {
+    const mixed = this.frequencies(words.map((word) => Math.max(word, 0)), posterior, floor);
+    return words.map((word, i) => (word < 0 ? 0 : mixed[i] - Math.max(this.lexicon.frequencies[word], floor)));
   }
 
   /**
@@ -135,26 +142,38 @@ export class Languages {
     });
   }
 
-  // posterior_g P_g(w) of one word. [G]
-  #weights(word, posterior, floor = 0) {
-    const least = floor > 0 ? 10 ** (floor / this.constants.decade) : 0;
+  /**
+   * posterior_g P_g(w) of one word, with the P of byte 0 as the unit; rarer ones of a language count as `least`.
+   * @param {number} word
+   * @param {number[]} posterior [G]
+   * @param {number} [least]
+   * @returns {number[]} [G]
+   */
+  #weights(word, posterior, least = 1) {
     return posterior.map((share, g) => {
       const chance = this.chances[this.bytes[g][word]];
       return chance ? share * Math.max(chance, least) : 0;
     });
   }
 
-  // A word's evidence, looked up once while it is used.
+  /**
+   * A word's evidence, looked up once while it is used.
+   * @param {string} word
+   */
   #remember(word) {
     let found = this.#evidence.get(word);
     if (found === undefined) found = this.#lookUp(word);
     else this.#evidence.delete(word);
     this.#evidence.set(word, found); // the last one
-    if (this.#evidence.size > REMEMBERED) this.#evidence.delete(this.#evidence.keys().next().value);
+    if (this.#evidence.size > REMEMBERED) this.#evidence.delete(/** @type {string} */ (this.#evidence.keys().next().value));
     return found;
   }
 
-  // A word's probability in each language, up to a factor; null where no language has it.
+  /**
+   * A word's probability in each language, up to a factor; null where no language has it.
+   * @param {string} word
+   * @returns {number[] | null}
+   */
   #lookUp(word) {
     // As it is written, in lower case, and as a lexicon may write it ("gross" for "groß").
     const forms = [...new Set([word, word.toLowerCase(), foldCase(word)])].map((form) => this.lexicon.find(form)).filter((at) => at >= 0);
@@ -170,7 +189,7 @@ export class Languages {
  * Which words follow which in several languages, with the interface of one `Context`. A word's number is its index in
  * the lexicon. A state keeps the posterior of the text it began with.
  *
- * @typedef {{posterior: number[], states: (number[] | null)[]}} State
+ * @typedef {{posterior: number[], states: number[][]}} State the state of a language without a context is empty
  */
 export class Contexts {
   /**
@@ -199,7 +218,7 @@ export class Contexts {
    * @returns {State}
    */
   state(text) {
-    return { posterior: this.languages.posterior(text), states: this.contexts.map((one) => one && one.state(text)) };
+    return { posterior: this.languages.posterior(text), states: this.contexts.map((one) => one?.state(text) ?? []) };
   }
 
   /**
@@ -209,7 +228,7 @@ export class Contexts {
    * @returns {State}
    */
   advance({ posterior, states }, word) {
-    return { posterior, states: this.contexts.map((one, g) => one && one.advance(states[g], this.numberIn(g, word))) };
+    return { posterior, states: this.contexts.map((one, g) => one?.advance(states[g], this.numberIn(g, word)) ?? []) };
   }
 
   /**
@@ -237,9 +256,9 @@ export class Contexts {
    * @returns {number}
    */
   numberIn(language, word) {
-    const numbers = this.numbers[language];
-    if (!numbers || word < 0) return -1;
-    if (numbers[word] === NOT_ASKED) numbers[word] = this.contexts[language].number(this.languages.lexicon.word(word));
+    const [context, numbers] = [this.contexts[language], this.numbers[language]];
+    if (!context || !numbers || word < 0) return -1;
+    if (numbers[word] === NOT_ASKED) numbers[word] = context.number(this.languages.lexicon.word(word));
     return numbers[word];
   }
 }
@@ -272,22 +291,30 @@ export class Outlooks {
     return words.map((word, i) => {
       if (word < 0 || !gained.some(Boolean)) return 0;
       const [shares] = this.contexts.languages.shares([word], this.posterior);
-      return Math.log(shares.reduce((sum, share, g) => sum + share * (gained[g] ? Math.exp(gained[g][i]) : 1), 0));
+      return Math.log(shares.reduce((sum, share, g) => sum + share * Math.exp(gained[g]?.[i] ?? 0), 0));
     });
   }
 }
 
+/**
+ * @param {number} count languages
+ * @param {number} main the probability of the first
+ */
 function defaultPrior(count, main) {
   return Array.from({ length: count }, (_, g) => (count === 1 ? 1 : g ? (1 - main) / (count - 1) : main));
 }
 
-// The lowest byte of the words that a language has.
+/**
+ * The lowest byte of the words that a language has.
+ * @param {Uint8Array} row 0 where it lacks a word
+ */
 function lowest(row) {
   let least = 255;
   for (let i = 0; i < row.length; i += 1) if (row[i] && row[i] < least) least = row[i];
   return least;
 }
 
+/** @param {number[]} values */
 function highestPlace(values) {
   return values.indexOf(Math.max(...values));
 }

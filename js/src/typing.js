@@ -95,7 +95,11 @@ export function isWord(text, longest) {
   return [...text].length <= longest && /\p{L}/u.test(text) && !HAS_SPACE.test(text) && !/\p{Cs}/u.test(text); // no halves of characters
 }
 
-/** A text in the form that words are compared in without regard to case: "gross" for "Groß". Python's casefold. */
+/**
+ * A text in the form that words are compared in without regard to case: "gross" for "Groß". Python's casefold.
+ * @param {string} text
+ * @returns {string}
+ */
 export function foldCase(text) {
   return [...text].map((char) => (char === "ı" ? char : char.toLowerCase().toUpperCase().toLowerCase())).join("");
 }

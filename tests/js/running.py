@@ -5,9 +5,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from glissando.export.bundle import write_bundle
+from glissando.export.kit import Kit
+from glissando.lexicon import Lexicon
+from glissando.synth import swipe
+from glissando.weights import load_weights
 
 PACKAGE = Path(__file__).resolve().parents[2] / "js"
 # A few hundred common words, with what ports stumble over: capitals, accents, apostrophes, words typed alike.
@@ -49,3 +54,41 @@ def export(keyboard, folder, swipes):
     """A bundle of a keyboard."""
     write_bundle(keyboard, folder, swipes=swipes)
     return folder
+
+
+def first_words(code, count=4000):
+    """The most frequent words of a language."""
+    whole = Lexicon.from_language(code)
+    return Lexicon(code, code, tuple(whole.words[at] for at in range(count)), whole.frequencies[:count])
+
+
+def write_kit(folder, layouts, lexicons):
+    """A kit of some layouts and word lists, with the packaged networks and contexts, and without a runtime."""
+    networks = load_weights("encoder"), load_weights("matcher")
+    kit = Kit({one.name: one for one in layouts}, tuple(lexicons), *networks, lexicons=lexicons)
+    for name in kit.names:
+        (folder / name).write_bytes(kit.file(name))
+    return folder
+
+
+# Begins a script that asks a keyboard of a kit.
+OPEN_KIT = """
+import * as ort from "onnxruntime-web/wasm"; import { readFileSync } from "node:fs";
+import { openKit } from "./src/kit.js"; import { Vocabulary } from "./src/vocabulary.js";
+const said = JSON.parse(readFileSync(0, "utf-8"));
+ort.env.wasm.numThreads = 1;
+const kit = await openKit(async (name) => new Uint8Array(readFileSync(`${process.argv[1]}/${name}`)).buffer, ort);
+"""
+
+
+def ask_kit(node, folder, script, said):
+    """What a script answers that asks a kit."""
+    done = run_script(node, OPEN_KIT + script, json.dumps(said), folder)
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def swipe_points(word, layout, seed, noise=0.2):
+    """A swipe as the page sends it."""
+    gesture = swipe(word, layout, np.random.default_rng(seed), noise)
+    return np.column_stack([gesture.x, gesture.y, gesture.t]).round(5).tolist()
