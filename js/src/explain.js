@@ -83,7 +83,7 @@ export async function explain(keyboard, points, { word = null, context = null, p
   checkPoints(points);
   const affixes = keyboard.dictionary.affixes(prefix, suffix);
   const path = resample(points, keyboard.constants.path);
-  const read = await keyboard.read(path);
+  const read = await keyboard.read(path, true);
   const swipe = { keyboard, points, path, read, context, affixes, classes: keyboard.trie.letters.length + 1 };
   const ranking = await rank(swipe, keyboard.find(points, read, affixes));
   const shown = ranking.candidates.slice(0, k);

@@ -150,10 +150,12 @@ export class Keyboard {
     return this.score(spellings, await this.match(path, spellings));
   }
 
-  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder.
-  async read(path) {
-    const encoded = await this.encode(path);
-    const corrected = this.networks.has("decoder") ? this.byLetter(await this.correct(encoded)) : null;
+  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder. An explanation needs all
+  // that the encoder says.
+  async read(path, all = false) {
+    const corrects = this.networks.has("decoder");
+    const encoded = await this.encode(path, all || corrects);
+    const corrected = corrects ? this.byLetter(await this.correct(encoded)) : null;
     return { encoded, letters: this.byLetter(encoded.logProbs), corrected };
   }
 
@@ -161,7 +163,7 @@ export class Keyboard {
   find(points, read, affixes = NO_AFFIXES, scoring = this.scoring) {
     const words = this.measure(points, this.weigh(this.dictionary.search(read.letters, affixes), read));
     if (!this.constants.scoring.fluency_weight || this.#isPlain(words, scoring)) return words;
-    return [...words, ...this.measure(points, this.weigh(this.dictionary.read(read.letters, affixes), read))];
+    return [...words, ...this.#measureMore(this.weigh(this.dictionary.read(read.letters, affixes), read))];
   }
 
   // Mixes the decoder's log-probabilities into the encoder's.
@@ -178,10 +180,10 @@ export class Keyboard {
     return spellings[best].logProb >= literals.plain && shares(scores, scoring)[best] >= scoring.doubt;
   }
 
-  // -> {logProbs: Float32Array [frames, keys + 1], blank last; frames, coefficients, gate}
-  async encode(path) {
+  // -> {logProbs: Float32Array [frames, keys + 1], blank last; frames; and where all is asked for coefficients, gate}
+  async encode(path, all = true) {
     const features = this.networks.tensor("float32", path, [1, 2, path.length / 2]);
-    const outputs = await this.networks.run("encoder", { features, ...this.keys });
+    const outputs = await this.networks.run("encoder", { features, ...this.keys }, all ? undefined : ["log_emissions"]);
     const { data, dims: [, frames, columns] } = outputs.log_emissions;
     const count = this.layout.keys.length;
     const logProbs = new Float32Array(frames * (count + 1));
@@ -222,14 +224,20 @@ export class Keyboard {
     return summed;
   }
 
-  // How well a swipe follows each spelling's keys, where the scoring has a use for it.
+  // Says of spellings how well a swipe follows their keys, where the scoring has a use for it.
   measure(points, spellings) {
+    if (isGeometric(this.constants.scoring)) this.ruler.measure(points);
+    return this.#measureMore(spellings);
+  }
+
+  // The same of the swipe that was measured last.
+  #measureMore(spellings) {
     if (!isGeometric(this.constants.scoring)) return spellings;
-    this.ruler.measure(points);
-    return spellings.map((spelling) => {
-      const [location, shape] = this.ruler.distances(spelling.labels.filter((label, i) => label !== spelling.labels[i - 1])); // doubled ones once
-      return { ...spelling, location, shape };
-    });
+    for (const spelling of spellings) {
+      const { labels } = spelling;
+      [spelling.location, spelling.shape] = this.ruler.distances(labels.filter((label, i) => label !== labels[i - 1])); // doubled ones once
+    }
+    return spellings;
   }
 
   // Asks the matcher, if the swipe is in doubt, how well it fits each spelling. -> [match, ...], null where it is not asked.
