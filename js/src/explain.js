@@ -83,7 +83,7 @@ export async function explain(keyboard, points, { word = null, context = null, p
   checkPoints(points);
   const affixes = keyboard.dictionary.affixes(prefix, suffix);
   const path = resample(points, keyboard.constants.path);
-  const read = await keyboard.read(path);
+  const read = await keyboard.read(path, true);
   const swipe = { keyboard, points, path, read, context, affixes, classes: keyboard.trie.letters.length + 1 };
   const ranking = await rank(swipe, keyboard.find(points, read, affixes));
   const shown = ranking.candidates.slice(0, k);
@@ -216,7 +216,7 @@ async function scoreIfAdded(swipe, ranking, labels, logProb) {
   const [word] = complete(swipe, { source: OWN, tree, node: labels.length, labels, logProb, frequency: ADDED });
   const others = ranking.spellings.filter(({ source }) => source !== OWN);
   const matches = await keyboard.match(swipe.path, [...others, word]);
-  const constants = matches ? keyboard.constants.scoring.matched : keyboard.constants.scoring;
+  const constants = matches ? keyboard.scoring.matched : keyboard.scoring;
   const score = scoreSpelling(word, ADDED, constants) + (matches ? constants.matcher_weight * matches[others.length] : 0);
   return { score, would_rank: 1 + ranking.candidates.filter((one) => one.score > score).length };
 }

@@ -4,7 +4,7 @@ const MAX_KEYS = 64; // of the exported encoder
 
 /**
  * @typedef {Record<string, any>} Feeds tensors by name
- * @typedef {{run: (feeds: Feeds) => Promise<Feeds>, release?: () => Promise<void>}} Session
+ * @typedef {{run: (feeds: Feeds, outputs?: string[]) => Promise<Feeds>, release?: () => Promise<void>}} Session
  */
 
 export class Networks {
@@ -46,11 +46,12 @@ export class Networks {
    * Runs a network after all runs before it.
    * @param {"encoder" | "decoder" | "matcher"} name
    * @param {Feeds} feeds
+   * @param {string[]} [outputs] which of its outputs are wanted; all by default
    * @returns {Promise<Feeds>}
    */
-  run(name, feeds) {
+  run(name, feeds, outputs) {
     const session = /** @type {Session} */ (this.sessions[name]);
-    const running = this.last.then(() => session.run(feeds));
+    const running = this.last.then(() => (outputs ? session.run(feeds, outputs) : session.run(feeds)));
     this.last = running.catch(() => {});
     return running;
   }

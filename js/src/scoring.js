@@ -41,11 +41,11 @@ export function literalTerm(fluency, scoring) {
  */
 export function score(spellings, forms, matches, scoring) {
   const constants = matches ? scoring.matched : scoring;
-  const words = forms.map((form) => {
-    const spelling = spellings[form.row];
-    const match = matches?.[form.row] ?? 0;
-    const alone = scoreSpelling(spelling, form.frequency, constants);
-    return { ...form, spelling, match, score: matches ? alone + constants.matcher_weight * match : alone };
+  const words = forms.map(({ row, word, text, frequency }) => {
+    const spelling = spellings[row];
+    const match = matches?.[row] ?? 0;
+    const alone = scoreSpelling(spelling, frequency, constants);
+    return { row, word, text, frequency, spelling, match, score: matches ? alone + constants.matcher_weight * match : alone };
   });
   return { words, constants };
 }

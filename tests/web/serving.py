@@ -44,9 +44,8 @@ class Server:
 
 
 @contextmanager
-def running_server(*options: str) -> Iterator[Server]:
-    """Run ``glissando serve`` on a free port, with the npm install of this repository if there is one."""
-    runtime = RUNTIME if RUNTIME.is_dir() else "none"
+def running_server(*options: str, runtime: Path | str = "none") -> Iterator[Server]:
+    """Run ``glissando serve`` on a free port; without a runtime for browsers the server decodes."""
     command = [sys.executable, "-m", "glissando", "serve", "--port", "0", "--runtime", str(runtime), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -59,6 +58,15 @@ def running_server(*options: str) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait()
+
+
+def npm_runtime() -> Path:
+    """The npm install of this repository; without one the test is skipped."""
+    import pytest
+
+    if not RUNTIME.is_dir():
+        pytest.skip("onnxruntime-web is not installed: npm install --prefix js")
+    return RUNTIME
 
 
 @contextmanager
@@ -105,6 +113,12 @@ def words(page) -> list[str]:
 def ready(page) -> None:
     """Wait until keys are drawn and the keyboard is made."""
     page.wait_for_selector("#pad[data-ready] .key")
+
+
+def reads_itself(page) -> None:
+    """Wait until keys are drawn and swipes are read in the page."""
+    ready(page)
+    page.wait_for_function("() => document.querySelector('#reader').textContent === 'Swipes are read on this device.'")
 
 
 class Finger:

@@ -76,6 +76,7 @@ async function decode(asking) {
 async function finalistsOf(keyboard, { id, points, prefix = "" }) {
   const kept = finalists.get(id);
   const found = kept?.keyboard === keyboard ? kept.found : await keyboard.finalists(points, { prefix });
+  if (id === undefined) return found;
   finalists.delete(id);
   finalists.set(id, { keyboard, found });
   if (finalists.size > FINALISTS) finalists.delete(finalists.keys().next().value);
