@@ -216,7 +216,7 @@ async function scoreIfAdded(swipe, ranking, labels, logProb) {
   const [word] = complete(swipe, { source: OWN, tree, node: labels.length, labels, logProb, frequency: ADDED });
   const others = ranking.spellings.filter(({ source }) => source !== OWN);
   const matches = await keyboard.match(swipe.path, [...others, word]);
-  const constants = matches ? keyboard.constants.scoring.matched : keyboard.constants.scoring;
+  const constants = matches ? keyboard.scoring.matched : keyboard.scoring;
   const score = scoreSpelling(word, ADDED, constants) + (matches ? constants.matcher_weight * matches[others.length] : 0);
   return { score, would_rank: 1 + ranking.candidates.filter((one) => one.score > score).length };
 }

@@ -5,6 +5,7 @@ import { BundleError, readBundle } from "./bundle.js";
 import { Dictionary, LITERAL, NO_AFFIXES } from "./dictionary.js";
 import { explain } from "./explain.js";
 import { Ruler, median } from "./geometry.js";
+import { contributions } from "./habits.js";
 import { contenders, letterKeys, spellKeys, spread, toKeyWidths } from "./match.js";
 import { checkPoints, resample } from "./resample.js";
 import { reweigh } from "./rescore.js";
@@ -58,6 +59,8 @@ export class Keyboard {
     this.keyWidth = 2 * median(layout.keys.map((key) => key.rx));
     this.letterKeys = this.groups.map((group) => group.map((i) => toKeyWidths(layout.keys[i].cx, layout.keys[i].cy, this.keyWidth, layout.aspect)));
     this.wordNumbers = new Int32Array(lexicon.length).fill(NOT_LOOKED_UP);
+    /** What is known of how the person swipes; null where the ranking does not follow anyone. @type {import("./habits.js").Habits | null} */
+    this.habits = null;
   }
 
   /** The person's own words, in memory; `Vocabulary.from` reads them from JSON. */
@@ -70,6 +73,12 @@ export class Keyboard {
     this.dictionary = new Dictionary({ lexicon, trie, typing, vocabulary, fluency, beams, constants });
   }
 
+  /** The constants of the ranking as the person's habits have changed them. */
+  get scoring() {
+    const packaged = this.constants.scoring;
+    return this.habits ? this.habits.apply(packaged) : packaged;
+  }
+
   /** Adds a word to the person's own, or counts it up; it can be written at once. */
   learn(word) {
     if (!this.typing.word(word).length) throw new VocabularyError(`"${word}" has no letter of the layout`);
@@ -79,6 +88,36 @@ export class Keyboard {
   /** Removes a word from the person's own. -> whether it was there. Words of the lexicon stay. */
   forget(word) {
     return this.vocabulary.forget(word);
+  }
+
+  /**
+   * Learns from a word that a person accepted or corrected: the ranking adapts, and a word of his own counts up.
+   * @param {number[][]} points the swipe
+   * @param {string} word
+   */
+  async accept(points, word) {
+    await this.observe(points, word);
+    if (this.vocabulary.uses.has(word.normalize("NFC")) || this.lexicon.find(word) < 0) this.learn(word);
+  }
+
+  /**
+   * Records in the habits which word a swipe meant, if that was found. Literals do not count: few are meant.
+   * @param {number[][]} points
+   * @param {string} word
+   */
+  async observe(points, word) {
+    if (!this.habits) return;
+    checkPoints(points);
+    const { scoring } = this.constants; // factors multiply what was recorded, so that is what the packaged constants give
+    const path = resample(points, this.constants.path);
+    const spellings = this.find(points, await this.read(path), NO_AFFIXES, scoring);
+    const matches = await this.match(path, spellings, scoring);
+    const rows = [...spellings.keys()].filter((row) => spellings[row].source !== LITERAL);
+    const typed = String(this.typing.word(word));
+    const meant = rows.findIndex((row) => String(spellings[row].labels) === typed);
+    if (meant < 0) return;
+    const terms = contributions(rows.map((row) => spellings[row]), matches && rows.map((row) => matches[row]), matches ? scoring.matched : scoring);
+    this.habits.record(terms, meant);
   }
 
   /** Whether a word can be written, in any case: the lexicon has it, or it is one of the person's own. */
@@ -121,9 +160,9 @@ export class Keyboard {
   }
 
   // The spellings that a swipe may mean, measured: words, and literals where no word is plain to see.
-  find(points, read, affixes = NO_AFFIXES) {
+  find(points, read, affixes = NO_AFFIXES, scoring = this.scoring) {
     const words = this.measure(points, this.weigh(this.dictionary.search(read.letters, affixes), read));
-    if (!this.constants.scoring.fluency_weight || this.#isPlain(words)) return words;
+    if (!this.constants.scoring.fluency_weight || this.#isPlain(words, scoring)) return words;
     return [...words, ...this.#measureMore(this.weigh(this.dictionary.read(read.letters, affixes), read))];
   }
 
@@ -133,9 +172,9 @@ export class Keyboard {
   }
 
   // Whether a word is so clearly read that literals need not be looked for.
-  #isPlain(spellings) {
+  #isPlain(spellings, scoring) {
     if (!spellings.length) return false;
-    const { scoring, literals } = this.constants;
+    const { literals } = this.constants;
     const scores = spellings.map((spelling) => scoreSpelling(spelling, spelling.frequency, scoring));
     const best = scores.indexOf(Math.max(...scores));
     return spellings[best].logProb >= literals.plain && shares(scores, scoring)[best] >= scoring.doubt;
@@ -202,8 +241,8 @@ export class Keyboard {
   }
 
   // Asks the matcher, if the swipe is in doubt, how well it fits each spelling. -> [match, ...], null where it is not asked.
-  async match(path, spellings) {
-    const { scoring, matcher } = this.constants;
+  async match(path, spellings, scoring = this.scoring) {
+    const { matcher } = this.constants;
     if (!this.networks.has("matcher") || !scoring.matched) return null;
     const compared = contenders(spellings, scoring, matcher);
     if (!compared) return null;
@@ -221,7 +260,7 @@ export class Keyboard {
 
   // Scores every word of the spellings as if the swipe stood alone. -> {words, constants}
   score(spellings, matches) {
-    return score(spellings, this.dictionary.forms(spellings), matches, this.constants.scoring);
+    return score(spellings, this.dictionary.forms(spellings), matches, this.scoring);
   }
 
   /**

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glissando import beam, context, draft, geometry, gesture, languages, literal, sentence, vocabulary
+from glissando import beam, context, draft, geometry, gesture, habits, languages, literal, sentence, vocabulary
 from glissando.dictionary import OWN_WIDTH
 from glissando.keyboard import MATCHED, PLAIN, Keyboard
 from glissando.lexicon import MAX_WORD, TYPED_AS
@@ -57,7 +57,7 @@ def decode_constants(width: int = Keyboard.width) -> dict[str, Any]:
 
 
 def page_constants() -> dict[str, Any]:
-    """What a program needs beyond that to build a keyboard itself, in several languages, and to write sentences."""
+    """What a program needs beyond that to build keyboards of any languages, write sentences and follow its person."""
     return {
         **decode_constants(),
         "fluency": {
@@ -80,5 +80,15 @@ def page_constants() -> dict[str, Any]:
             "sequences": sentence.SEQUENCES,
             "margin": sentence.MARGIN,
             "window": draft.WINDOW,
+        },
+        "habits": {
+            "memory": habits.MEMORY,
+            "finalists": habits.FINALISTS,
+            "penalty": habits.PENALTY,
+            "stiffness": habits.STIFFNESS,
+            "lowest": habits.LOWEST,
+            "highest": habits.HIGHEST,
+            "every": habits.EVERY,
+            "limit": habits.LIMIT,
         },
     }
