@@ -8,6 +8,8 @@ import { readTrie } from "./trie.js";
 
 const FORMAT = "glissando-bundle";
 const VERSION = 4;
+// A bundle has one language, so that these constants of several change nothing.
+const ALONE = { decade: 1, tail: 0, memory: 0, switch: 0, main: 1, lacking: 0, typed: 0 };
 
 export class BundleError extends Error {}
 
@@ -47,8 +49,7 @@ export async function readBundle(read, ort) {
   const networks = await Networks.create(ort, files);
   const context = before ? readContext(await bundle.file(before.file), constants.context) : null;
   const fluency = grams ? new Fluency(new Uint8Array(await bundle.file(grams.file)), grams.order, trie.letters.length + 1) : null;
-  const languages = new Languages(lexicon, { main: 1, decade: 1, lacking: 0 });
-  return { bundle, layout, lexicon, languages, trie, constants, networks, context, fluency };
+  return { bundle, layout, lexicon, languages: new Languages(lexicon, ALONE), trie, constants, networks, context, fluency };
 }
 
 async function check(name, buffer, facts) {
