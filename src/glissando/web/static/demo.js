@@ -54,9 +54,9 @@ const pad = new Pad($("#pad"), {
 }, { fingers: 4, turns });
 const visit = new Visit($("#visit"), $("#pad"), draft, () => keyboard);
 const editor = new Editor($("#editor"), { use: useOwn, language: () => keyboard.language });
-const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout) => editor.open(layout), trial: tryLayout });
+const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout, older) => editor.open(layout, older), trial: tryLayout });
 const wordList = new WordList($("#words"), words, () => showWord());
-const trial = new Trial($("#trial"));
+const trial = new Trial($("#trial"), { decode, warm });
 
 async function start() {
   themeButton($("#theme"));
