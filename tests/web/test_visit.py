@@ -122,11 +122,13 @@ def test_a_layout_that_lacks_the_letters_has_no_ghost(browser, keyboard_site):
 
 
 PHRASES = """async rows => {
-    const [{ sentencesOf, wordsOf, greetingOf }, { typedKeys }] = await Promise.all([import('/static/phrases.js'), import('/static/languages.js')]);
+    const { sentencesOf, wordsOf, greetingOf } = await import('/static/phrases.js');
+    const { typedKeys } = await import('/static/languages.js');
     const { layouts } = await (await fetch('/api/layouts')).json();
     return rows.map(([code, name]) => {
         const layout = layouts.find(one => one.name === name);
-        const all = [...sentencesOf(code).flatMap(one => one.split(' ')), ...wordsOf(code), greetingOf(code)].filter(Boolean);
+        const sentences = sentencesOf(code).flatMap(one => one.split(' '));
+        const all = [...sentences, ...wordsOf(code), greetingOf(code)].filter(Boolean);
         return { words: wordsOf(code), lacking: all.filter(word => !typedKeys(word, layout)), count: all.length };
     });
 }"""

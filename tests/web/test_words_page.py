@@ -87,6 +87,11 @@ def entry(**changes) -> bytes:
     return json.dumps({"version": 1, "words": {"good": {"count": 1, "used": "2026-01-02", **changes}}}).encode()
 
 
+def many(count: int) -> bytes:
+    words = {f"w{i}": {"count": 1, "used": "2026-01-02"} for i in range(count)}
+    return json.dumps({"version": 1, "words": words}).encode()
+
+
 DAMAGED = [
     (b"", "not JSON"), (b"{", "not JSON"), (b"\xff\xfe\x00", "cannot be read as text"), (b"[]", "not a list of words"),
     (b"null", "not a list of words"), (b'{"version": 1, "words": []}', "not a list of words"),
@@ -97,7 +102,7 @@ DAMAGED = [
     (entry(count=0), "how often"), (entry(count="3"), "how often"), (entry(count=None), "how often"),
     (entry(used="2026-02-30"), "what day"), (entry(used=5), "what day"), (entry(used="yesterday"), "what day"),
     (b'{"version": 1, "words": {"good": 3}}', "how often"),
-    (json.dumps({"version": 1, "words": {f"w{i}": {"count": 1, "used": "2026-01-02"} for i in range(10_001)}}).encode(), "10,000"),
+    (many(10_001), "10,000"),
 ]  # fmt: skip
 
 
@@ -108,8 +113,7 @@ def test_a_damaged_file_changes_nothing_and_says_why(page):
         assert message in said, content[:60]
         assert "Nothing was changed" in said
         assert listed(page) == ["Taigang"]
-    many = {"version": 1, "words": {f"w{i}": {"count": 1, "used": "2026-01-02"} for i in range(9_999)}}
-    assert "9,999 new words" in bring(page, "many.json", json.dumps(many).encode())
+    assert "9,999 new words" in bring(page, "many.json", many(9_999))
     assert page.locator("#words-list li").count() == 200
     assert "9,800 more" in page.locator("#words-more").inner_text()
     assert "10,001 words" in bring(page, "one.json", entry())
@@ -154,13 +158,17 @@ COSTS = """async costs => {
     const { showWhy } = await import('/static/insight.js');
     const root = document.createElement('div');
     const letters = costs.map((cost, frame) => ({ letter: 'ab'[frame], frame, cost }));
-    const worst = costs.indexOf(Math.max(...costs));
     const texts = ['outscored', 'pruned', 'out of lexicon'].map(verdict => {
-        const meant = { word: 'ab', verdict, rank: 2, would_rank: 2, score: -1, best_score: 0, frequency: 9, costs: letters, best_costs: letters, worst, opinion: null };
-        showWhy(root, { candidates: [{ word: 'cd' }], literal: 'cd', asked: false, best: null, meant }, { isOwn: () => true, learn() {} });
+        const meant = {
+            word: 'ab', verdict, rank: 2, would_rank: 2, score: -1, best_score: 0, frequency: 9, opinion: null,
+            costs: letters, best_costs: letters, worst: costs.indexOf(Math.max(...costs)),
+        };
+        const answer = { candidates: [{ word: 'cd' }], literal: 'cd', asked: false, best: null, meant };
+        showWhy(root, answer, { isOwn: () => true, learn() {} });
         return root.textContent;
     });
-    return { text: texts.join(' '), bars: root.querySelectorAll('.costs').length, worst: root.querySelectorAll('.worst').length };
+    const count = selector => root.querySelectorAll(selector).length;
+    return { text: texts.join(' '), bars: count('.costs'), worst: count('.worst') };
 }"""
 
 
