@@ -95,8 +95,9 @@ def test_the_bounds_are_those_of_the_server(shared):
         assert taken_by_the_server(content) == (message is None), content["n"]
     read = """async links => {
         const { fromFragment } = await import('/static/layouts.js');
-        const name = link => { try { return fromFragment(link).layout.name; } catch (error) { return [error.message]; } };
-        return links.map(name);
+        return links.map(link => {
+            try { return fromFragment(link).layout.name; } catch (error) { return [error.message]; }
+        });
     }"""
     cases = LAYOUTS + HOPELESS
     for (content, message), found in zip(cases, shared.evaluate(read, [link(one) for one, _ in cases]), strict=True):

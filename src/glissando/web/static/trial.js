@@ -37,6 +37,7 @@ export class Trial {
 
   /** Asks whether to begin. qwerty: the layout to compare with. */
   open({ layout, language }, qwerty) {
+    this.before = [layout, language];
     const code = language.split(",")[0];
     const other = layout.name !== qwerty.name || layout.custom ? qwerty : null;
     const typed = wordsOf(code).filter((word) => typedKeys(word, layout));
@@ -134,7 +135,9 @@ export class Trial {
   }
 
   #stop() {
+    if (this.abort) this.warm(...this.before).catch(() => {}); // the page's own keyboard comes back
     this.abort?.abort();
+    this.abort = null;
     this.waiting = false;
     this.body.replaceChildren();
   }
