@@ -2,11 +2,12 @@
 
 import { Accents } from "./accents.js";
 import { CandidateRow } from "./candidates.js";
-import { choices, decode, known, warm } from "./decoder.js";
+import { choices, decode, known, use, warm, watch } from "./decoder.js";
 import { closes } from "./dialogs.js";
 import { Draft } from "./draft.js";
 import { Editor } from "./editor.js";
 import { bindHardware, keepFocus } from "./hardware.js";
+import { restoreText, textKeeper } from "./keep.js";
 import { bindKeys } from "./keys.js";
 import { accentsOf } from "./languages.js";
 import { fromFragment, toFragment } from "./layouts.js";
@@ -17,24 +18,28 @@ import { $, languageName, themeButton, titleOf, toast } from "./page.js";
 import { Panels } from "./panels.js";
 import { NO_ROOM, Picker } from "./picker.js";
 import { Previews } from "./previews.js";
+import { describe } from "./reader.js";
 import { Shift } from "./shift.js";
 import { recall, remember } from "./store.js";
 import { Swipes } from "./swipes.js";
 import { TextView } from "./textview.js";
 import { Trial } from "./trial.js";
 import { Turns } from "./turns.js";
+import { keepPage } from "./updates.js";
 import { Visit } from "./visit.js";
 import { WordList } from "./wordlist.js";
 import { Words } from "./words.js";
 
 const keyboard = { layout: null, language: "en" };
 let offer = ""; // a word that may be added to one's own
+let made = null; // {layout, language} of the last keyboard that could be made
 let resume = false; // whether writing goes on at the end after a word further back was changed
 
 const turns = new Turns();
-const words = new Words();
+const words = new Words(useWords);
 const own = new OwnLayouts();
-const draft = new Draft({ changed, language: () => keyboard.language });
+const draft = new Draft({ changed, revised, language: () => keyboard.language });
+const keeper = textKeeper(draft);
 const swipes = new Swipes(draft, { decode, say: toast });
 const shift = new Shift(() => draft.begins);
 const view = new TextView($("#text"), draft, { place, retry: (id) => draft.retry(id) });
@@ -65,15 +70,21 @@ async function start() {
     shift: (moment) => { shift.press(moment); showShift(); },
     backspace: () => draft.backspace(), deleteWord: () => draft.deleteWord(), restoreWord: () => draft.undo(),
   });
-  bindOutput(draft);
+  bindOutput(draft, countWords);
   bindHelp();
   keepFocus($("#theme"), $("#visit"), $(".tools"), $("#text"), $("#candidates"));
   bindHardware(draft, (character) => type(character, "none"));
+  restoreText(draft);
   changed();
-  const { layouts, languages } = await choices();
+  watch((status) => { $("#reader").textContent = describe(status); }, sayNewer);
+  useWords(words.json);
+  const { layouts, languages, server } = await choices();
+  for (const link of server ? document.querySelectorAll("a[data-href]") : []) Object.assign(link, { href: link.dataset.href, hidden: false });
   picker.setChoices(new Map(layouts.map((layout) => [layout.name, layout])), languages);
   readFragment();
   window.addEventListener("hashchange", () => readFragment());
+  window.addEventListener("online", () => { if (!("ready" in $("#pad").dataset)) prepare(keyboard.layout, keyboard.language); });
+  keepPage(sayNewer);
   visit.welcome();
 }
 
@@ -85,6 +96,7 @@ function bindHelp() {
   $("#words-open").addEventListener("click", () => wordList.open());
 }
 
+const sayNewer = () => toast("A newer version was downloaded. It is used the next time you open the keyboard.", 8000);
 function tryLayout() { trial.open(keyboard, picker.layouts.get("qwerty")); }
 
 // What a link asks for, else what was used last, else QWERTY.
@@ -124,9 +136,15 @@ async function prepare(layout, language) {
   delete $("#pad").dataset.ready;
   try {
     await warm(layout, language);
-    if (layout === keyboard.layout && language === keyboard.language) $("#pad").dataset.ready = "";
-  } catch (error) { toast(error.message); }
+    if (isUsed(layout, language)) $("#pad").dataset.ready = "";
+    made = { layout, language };
+  } catch (error) {
+    toast(error.message, 8000);
+    if (error.kind === "missing" && made && isUsed(layout, language)) setKeyboard(made.layout, made.language);
+  }
 }
+
+const isUsed = (layout, language) => layout === keyboard.layout && language === keyboard.language;
 
 function swipe(points) {
   offer = "";
@@ -163,6 +181,15 @@ function learn(word) {
   showWord();
 }
 
+// A person's own words count up when a text with them is done.
+function countWords() {
+  for (const word of draft.learn()) if (words.has(word)) words.learn(word);
+}
+
+async function useWords(json) {
+  try { await use(json); } catch (error) { toast(`Your own words cannot be used: ${error.message}.`, 8000); }
+}
+
 function choose(word) {
   const { current } = draft;
   if (!current) return;
@@ -184,7 +211,14 @@ function place(offset) {
   draft.moveTo(offset);
 }
 
+// Words that a later swipe has changed are shown and said.
+function revised(changes) {
+  view.light(changes.map(({ id }) => id));
+  $("#said").textContent = [$("#said").textContent, ...changes.map(({ before, word }) => `“${before}” is now “${word}”.`)].join(" ");
+}
+
 function changed() {
+  keeper.changed();
   view.draw();
   showShift();
   showWord();
@@ -212,4 +246,8 @@ function showShift() {
   $("#shift").setAttribute("aria-label", shift.state === "lock" ? "Caps lock" : "Shift");
 }
 
-start().catch((error) => toast(error.message, 60000));
+window.glissando = { draft }; // for tests and the curious
+start().catch((error) => {
+  toast(error.message, 60000);
+  window.addEventListener("online", () => location.reload(), { once: true });
+});

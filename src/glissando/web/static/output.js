@@ -2,13 +2,18 @@
 
 import { $, make, toast } from "./page.js";
 
-export function bindOutput(draft) {
+// done(): the writer is done with the text as it stands.
+export function bindOutput(draft, done) {
   $("#undo").addEventListener("click", () => draft.undo());
   $("#redo").addEventListener("click", () => draft.redo());
-  $("#clear").addEventListener("click", () => draft.clear());
-  $("#copy").addEventListener("click", async () => toast(await copy(draft.text.trim()) ? "Copied." : "The browser does not let this page copy."));
+  $("#clear").addEventListener("click", () => { done(); draft.clear(); });
+  $("#copy").addEventListener("click", async () => {
+    done();
+    toast(await copy(draft.text.trim()) ? "Copied." : "The browser does not let this page copy.");
+  });
   $("#share").hidden = !navigator.share;
   $("#share").addEventListener("click", async () => {
+    done();
     try { await navigator.share({ text: draft.text.trim() }); } catch (error) {
       if (error.name !== "AbortError") toast("The text could not be shared.");
     }

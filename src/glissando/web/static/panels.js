@@ -58,4 +58,4 @@ export class Panels {
   }
 }
 
-const readable = (word) => word?.status === "read";
+const readable = (word) => word?.status === "read" && word.points; // a word of before a reload has none
