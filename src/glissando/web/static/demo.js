@@ -91,7 +91,7 @@ async function start() {
 function bindHelp() {
   const help = closes($("#help"));
   $("#help-open").addEventListener("click", () => help.showModal());
-  $("#help-visit").addEventListener("click", () => { help.close(); visit.begin(); });
+  $("#help-visit").addEventListener("click", () => { help.close(); visit.begin(); $("#visit .visit-buttons button:last-child").focus(); });
   $("#help-trial").addEventListener("click", () => { help.close(); tryLayout(); });
   $("#words-open").addEventListener("click", () => wordList.open());
 }

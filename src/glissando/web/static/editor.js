@@ -76,6 +76,7 @@ export class Editor {
   #draw() {
     if (!this.layout) { this.board.replaceChildren(); return; }
     this.board.style.aspectRatio = `1 / ${this.layout.aspect}`;
+    this.board.style.setProperty("--aspect", this.layout.aspect);
     this.board.replaceChildren(...this.layout.keys.map((key) => this.#key(key)));
   }
 
