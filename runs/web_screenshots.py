@@ -20,7 +20,7 @@ from glissando.layout import load_layout
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from web.serving import FLAGS, VISITED, Finger, running_server  # noqa: E402
+from web.serving import FLAGS, RUNTIME, VISITED, Finger, running_server  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 PHONE = {
@@ -170,7 +170,7 @@ def main() -> None:
             executable_path=shutil.which("chromium"),
             args=[flag for flag in FLAGS if "limit" not in flag and "vsync" not in flag],
         )
-        with running_server(*options) as server:
+        with running_server(*options, runtime=RUNTIME if RUNTIME.is_dir() else "none") as server:
             demo(browser, server.address)
             collection(browser, server.address)
         browser.close()

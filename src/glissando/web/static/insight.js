@@ -121,12 +121,12 @@ function verdict(meant, best) {
   const word = make("strong", { text: meant.word });
   const worst = blamed(meant);
   const blame = worst ? [" The letter that cost most: ", make("strong", { text: worst }), "."] : [];
-  const place = meant.would_rank ? ` With that it would have come ${ordinal(meant.would_rank)}.` : "";
+  const place = (otherwise) => (meant.would_rank ? ` ${otherwise} it would have come ${ordinal(meant.would_rank)}.` : "");
   switch (meant.verdict) {
     case "first": return [word, " was the first reading."];
     case "outscored": return [word, ` came ${ordinal(meant.rank)}: taken together, more spoke for “${best}”.`, ...blame];
-    case "pruned": return [word, ` is in the dictionary, but the search gave it up on the way${worst ? ": too little spoke for its first letters" : ""}.`, place, ...blame];
-    case "out of lexicon": return [word, " is not in the dictionary, so it could not be found.", place, ...blame];
+    case "pruned": return [word, ` is in the dictionary, but the search gave it up on the way${worst ? ": too little spoke for its first letters" : ""}.`, place("Otherwise"), ...blame];
+    case "out of lexicon": return [word, " is not in the dictionary, so it could not be found.", place("As one of your words"), ...blame];
     default: return [word, " cannot be typed on this layout, or is too long for one swipe."];
   }
 }
