@@ -61,7 +61,7 @@ export class Kit {
     this.index = index;
   }
 
-  /** The layouts that come with the kit. @returns {import("./keyboard.js").Layout[]} */
+  /** The layouts that come with the kit. @returns {import("./types.js").Layout[]} */
   get layouts() {
     return this.index.layouts;
   }
@@ -73,7 +73,7 @@ export class Kit {
 
   /**
    * Makes a keyboard.
-   * @param {string | import("./keyboard.js").Layout} layout the name of one of the kit's, or any
+   * @param {string | import("./types.js").Layout} layout the name of one of the kit's, or any
    * @param {string[]} codes of its languages, the main one first
    * @returns {Promise<Keyboard>}
    */
