@@ -11,7 +11,7 @@ import pytest
 from glissando.context import ELISIONS, packaged_contexts
 from glissando.errors import KitError
 from glissando.export.constants import decode_constants
-from glissando.export.kit import Kit, word_bytes
+from glissando.export.kit import RUNTIME, Kit, word_bytes
 from glissando.export.wasm import MODULE, WASM, WasmRuntime
 from glissando.files import cache_directory
 from glissando.layout import Layout, builtin_layouts, load_layout
@@ -137,13 +137,13 @@ def test_the_runtime_is_part_of_the_kit(kit, tmp_path):
     (tmp_path / MODULE).write_bytes(b"module")
     (tmp_path / f"{WASM}.gz").write_bytes(gzip.compress(b"\0asm"))
     full = replace(kit, runtime=WasmRuntime.from_directory(tmp_path))
-    assert full.index()["runtime"] == {"module": MODULE, "wasm": f"{WASM}.gz"}
-    assert full.file(MODULE) == b"module"
+    assert full.index()["runtime"] == {"module": RUNTIME, "wasm": f"{WASM}.gz"}
+    assert full.file(RUNTIME) == b"module"
     assert full.file(f"{WASM}.gz") == (tmp_path / f"{WASM}.gz").read_bytes()
     assert not (cache_directory() / f"{WASM}.gz").exists()
 
 
-@pytest.mark.parametrize("name", ["", "nothing.gz", "../index.json", "de.words.gz", MODULE])
+@pytest.mark.parametrize("name", ["", "nothing.gz", "../index.json", "de.words.gz", RUNTIME])
 def test_other_names_are_refused(kit, name):
     with pytest.raises(KitError, match="no file"):
         kit.file(name)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from glissando.layout import Layout
 from glissando.synth import swipe
 
+RUNTIME = Path(__file__).resolve().parents[2] / "js" / "node_modules" / "onnxruntime-web" / "dist"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-frame-rate-limit", "--disable-gpu-vsync",
@@ -43,8 +45,9 @@ class Server:
 
 @contextmanager
 def running_server(*options: str) -> Iterator[Server]:
-    """Run ``glissando serve`` on a free port."""
-    command = [sys.executable, "-m", "glissando", "serve", "--port", "0", *options]
+    """Run ``glissando serve`` on a free port, with the npm install of this repository if there is one."""
+    runtime = RUNTIME if RUNTIME.is_dir() else "none"
+    command = [sys.executable, "-m", "glissando", "serve", "--port", "0", "--runtime", str(runtime), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

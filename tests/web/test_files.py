@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from glissando.export.kit import RUNTIME
 from glissando.export.wasm import MODULE, WASM
 
 
@@ -72,7 +73,7 @@ def test_a_file_of_this_build_may_be_kept_for_ever(client):
     [
         "/kit/",
         "/kit/xx.words.gz",
-        f"/kit/{MODULE}",
+        f"/kit/{RUNTIME}",
         "/kit/..%2fapp.py",
         "/kit/a/b.gz",
         "/kit/" + 3000 * "a",
@@ -89,8 +90,8 @@ def test_what_is_not_there(client, path):
 def test_a_runtime_from_a_directory(changed_client, runtime):
     client = changed_client(runtime=str(runtime))
     index = client.get("/kit/index.json").json()
-    assert index["runtime"] == {"module": MODULE, "wasm": f"{WASM}.gz"}
-    module = client.get(f"/kit/{MODULE}")
+    assert index["runtime"] == {"module": RUNTIME, "wasm": f"{WASM}.gz"}
+    module = client.get(f"/kit/{RUNTIME}")
     assert module.headers["content-type"] == "text/javascript; charset=utf-8"
     assert module.content == (runtime / MODULE).read_bytes()
     assert gzip.decompress(client.get(f"/kit/{WASM}.gz").content) == (runtime / WASM).read_bytes()
@@ -109,7 +110,7 @@ def test_a_runtime_that_arrives_later_joins_the_kit(changed_client, runtime, tmp
     after = client.get("/kit/index.json", headers={"if-none-match": before.headers["etag"]})
     assert after.json()["build"] != before.json()["build"]
     assert after.json()["runtime"]
-    assert client.get(f"/kit/{MODULE}").content == (runtime / MODULE).read_bytes()
+    assert client.get(f"/kit/{RUNTIME}").content == (runtime / MODULE).read_bytes()
     assert without.get("/kit/index.json").json()["runtime"] is None
 
 

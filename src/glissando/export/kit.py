@@ -36,6 +36,7 @@ from glissando.weights import Weights
 FORMAT = "glissando-kit"
 VERSION = 1
 INDEX = "index.json"
+RUNTIME = "ort.wasm.bundle.min.js"  # not .mjs, which some web hosts do not know as a module
 METHOD = "matcher"  # what helps the encoder in a page
 WORDS_MAGIC = b"glswords"
 WORDS_VERSION = 1
@@ -129,7 +130,7 @@ class Kit:
             "scoring": {name: load_scoring(f"{name}-{METHOD}").to_dict() for name in sorted(scorings)},
             "elisions": {language: list(words) for language, words in context.ELISIONS.items()},
             "models": {"encoder": "encoder.onnx.gz", "matcher": "matcher.onnx.gz"},
-            "runtime": None if self.runtime is None else {"module": MODULE, "wasm": f"{WASM}.gz"},
+            "runtime": None if self.runtime is None else {"module": RUNTIME, "wasm": f"{WASM}.gz"},
             "layouts": [layout.to_dict() | {"name": name} for name, layout in sorted(self.layouts.items())],
             "languages": {
                 code: {
@@ -152,7 +153,7 @@ class Kit:
             if code in packaged_contexts():
                 parts[f"{code}.context.gz"] = _context_part(code)
         if (runtime := self.runtime) is not None:
-            parts[MODULE] = Part(runtime.digests[MODULE], lambda: runtime.read(MODULE))
+            parts[RUNTIME] = Part(runtime.digests[MODULE], lambda: runtime.read(MODULE))
             packed = runtime.directory / f"{WASM}.gz"
             kept = packed if packed.is_file() else None
             parts[packed.name] = Part(runtime.digests[WASM], lambda: runtime.read(WASM), kept)

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from glissando.files import cache_directory
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.languages import Contexts, Languages
-from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
+from glissando.layout import ALIASES, Layout, all_layouts
 from glissando.lexicon import Lexicon, available_languages, join_lexicons
 from glissando.loading import load
 from glissando.runtime import EncoderRuntime, MatcherRuntime
@@ -67,9 +66,7 @@ class Keyboards:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.layouts = {name: load_layout(name) for name in builtin_layouts()}
-        if settings.layouts:
-            self.layouts |= _read_layouts(Path(settings.layouts))
+        self.layouts = all_layouts(settings.layouts or None)
         self.languages = available_languages()
         self.encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
         self.matcher = MatcherRuntime(load_weights(settings.matcher), threads=settings.threads)
@@ -280,13 +277,6 @@ def _trim_cache() -> None:
         files = sorted(cache_directory().glob(f"{kind}-*.npz"), key=lambda file: file.stat().st_mtime)
         for file in files[:-most]:
             file.unlink(missing_ok=True)
-
-
-def _read_layouts(directory: Path) -> dict[str, Layout]:
-    """The operator's own layouts, by file name."""
-    if not directory.is_dir():
-        raise LayoutError(f"no directory of layouts {directory}")
-    return {file.stem: Layout.from_json(file) for file in sorted(directory.glob("*.json"))}
 
 
 def layout_dict(layout: Layout, name: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Mount, Route
 
 from glissando.export.kit import Kit
-from glissando.export.site import js_directory, static_directory
+from glissando.export.site import js_directory, page_contents, service_worker, static_directory
 from glissando.export.wasm import WasmRuntime
 from glissando.web.border import RateLimit, address
 from glissando.web.decoding import Keyboards
@@ -28,7 +28,7 @@ from glissando.web.settings import Settings
 
 PAGES = {
     "/": "index.html", "/collect": "collect.html", "/operator": "operator.html", "/docs": "docs.html",
-    "/sw.js": "sw.js", "/manifest.webmanifest": "manifest.webmanifest",
+    "/manifest.webmanifest": "manifest.webmanifest",
 }  # fmt: skip
 # A system's own table may lack these or have them wrong, and then a browser refuses the file.
 TYPES = {
@@ -73,6 +73,7 @@ def add_files(app: FastAPI, kit: ServedKit, builds: RateLimit) -> Callable[[], N
     answer, compress = _kit_route(kit, builds, maker), [Middleware(GZipMiddleware)]
     app.router.routes += [
         *(Route(path, partial(_page, static, name), middleware=compress) for path, name in PAGES.items()),
+        Route("/sw.js", _service_worker, middleware=compress),
         Mount("/static", static, middleware=compress),
         Mount("/js", js, middleware=compress),
         Route("/kit/{name}.gz", answer),
@@ -84,6 +85,11 @@ def add_files(app: FastAPI, kit: ServedKit, builds: RateLimit) -> Callable[[], N
 async def _page(static: StaticFiles, name: str, request: Request) -> Response:
     """Serve one page."""
     return await static.get_response(name, request.scope)
+
+
+async def _service_worker(_: Request) -> Response:
+    """Serve the service worker; a browser looks for a newer one whenever the page is opened."""
+    return Response(await run_in_threadpool(lambda: service_worker(page_contents())), media_type=TYPES[".js"])
 
 
 def _kit_route(
