@@ -53,14 +53,14 @@ def _initializers(weights: Weights) -> dict[str, Tensor]:
 def _state(encoder: Encoder, found: dict[str, Tensor]) -> dict[str, Tensor]:
     """The state of an encoder from the tensors of its folded form."""
     state = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
-    config = encoder.config
+    config, eps = encoder.config, encoder.adapter.norm.eps  # of all norms
     state["stem.weight"] = found["stem.weight"].transpose(1, 2).reshape(config.width, -1)
     state["stem.bias"] = found["stem.bias"]
     for number in range(len(config.dilations)):
         block = f"blocks.{number}."
         kernel = found[f"{block}depthwise.weight"]  # [C, 1, 1, kernel]
         state[f"{block}depthwise.weight"] = kernel.reshape(config.width, -1).T
-        state |= _identity_norm(f"{block}norm.", found[f"{block}depthwise.bias"], encoder.blocks[number].norm.eps)
+        state |= _identity_norm(f"{block}norm.", found[f"{block}depthwise.bias"], eps)
         for part in ("weight", "bias"):
             halves = [found[f"{block}{half}.{part}"] for half in ("value", "gate")]
             state[f"{block}expand.{part}"] = torch.cat(halves)
@@ -71,7 +71,7 @@ def _state(encoder: Encoder, found: dict[str, Tensor]) -> dict[str, Tensor]:
         state[f"{block}response.beta"] = torch.zeros_like(found[f"{block}gamma"])
     heads = found["heads.weight"]  # [N * N + 1, 2 C]
     state["adapter.weight.weight"] = torch.eye(config.hidden, 2 * config.width)
-    state |= _identity_norm("adapter.norm.", torch.zeros(config.hidden), encoder.adapter.norm.eps)
+    state |= _identity_norm("adapter.norm.", torch.zeros(config.hidden), eps)
     state["heads.weight"] = torch.nn.functional.pad(heads, (0, config.hidden - 2 * config.width))
     state["heads.bias"] = found["heads.bias"]
     return state

@@ -86,6 +86,6 @@ def fine_tuning(model: EncoderConfig) -> EncoderTraining:
     Few, small steps, and as many swipes carried to random grids as at first, so that other layouts do not lose.
     """
     return EncoderTraining(
-        model=model, augment=AugmentConfig(upright=0.7, sway=(0.1, 0.06)), batch=512, steps=600, learning_rate=2e-4,
-        floor_rate=2e-6, rearranged=0.4, extra_keys=14, word_power=0.7, ema=0.99,
+        model=model, augment=AugmentConfig(upright=0.7, sway=(0.1, 0.06)), batch=256, epochs=60, learning_rate=1e-4,
+        floor_rate=2e-6, rearranged=0.4, extra_keys=14, word_power=0.7, ema=0.99, log_every=20,
     )  # fmt: skip
