@@ -18,9 +18,9 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 
 
 OPERATIONS = [
-    ("/api/decode", "POST"), ("/api/explain", "POST"), ("/api/layouts", "GET"), ("/api/health", "GET"),
-    ("/api/collection", "GET"), ("/api/sessions", "POST"), ("/api/sessions", "DELETE"), ("/api/sentences", "GET"),
-    ("/api/swipes", "POST"), ("/api/operator/summary", "GET"),
+    ("/api/decode", "POST"), ("/api/explain", "POST"), ("/api/known", "GET"), ("/api/layouts", "GET"),
+    ("/api/health", "GET"), ("/api/collection", "GET"), ("/api/sessions", "POST"), ("/api/sessions", "DELETE"),
+    ("/api/sentences", "GET"), ("/api/swipes", "POST"), ("/api/operator/summary", "GET"),
 ]  # fmt: skip
 
 

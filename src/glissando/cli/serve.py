@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +11,11 @@ import typer
 from typer import Option
 
 from glissando.cli import options as opt
-from glissando.cli.output import needs_extra
+from glissando.cli.output import bar, needs_extra
 
 if TYPE_CHECKING:
     import socket
+    import threading
 
 
 def serve(
@@ -24,6 +27,10 @@ def serve(
     weights: opt.Weights = "encoder",
     matcher: opt.Matcher = "matcher",
     layouts: opt.Layouts = None,
+    runtime: Annotated[
+        str | None,
+        Option(help="onnxruntime-web for the page: a directory, or none; by default fetched once from npm's registry."),
+    ] = None,
     sentences: Annotated[Path | None, Option(help="File of sentences to collect, one per line.")] = None,
     language: Annotated[str, Option(help="Language of those sentences.")] = "en",
     token: Annotated[
@@ -43,6 +50,7 @@ def serve(
 
         glissando serve
         glissando serve --host 0.0.0.0
+        glissando serve --runtime node_modules/onnxruntime-web/dist
         glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
     """
     import secrets
@@ -53,9 +61,9 @@ def serve(
         from glissando.web.app import create_app
         from glissando.web.settings import Settings
     settings = Settings(
-        store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), sentences=str(sentences or ""),
-        language=language, token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads,
-        queue=queue,
+        store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), runtime=runtime or "",
+        sentences=str(sentences or ""), language=language, token=token or secrets.token_urlsafe(12),
+        any_pointer=any_pointer, threads=threads, queue=queue,
         rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
     )  # fmt: skip
     app = create_app(settings)  # what cannot be read fails here, in one line
@@ -67,13 +75,59 @@ def serve(
         "access_log": False, "proxy_headers": proxy is not None, "forwarded_allow_ips": proxy,
         "timeout_keep_alive": 30, "timeout_graceful_shutdown": 5,
     }  # fmt: skip
-    if processes == 1:
-        uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
+    with fetching() if runtime is None else nullcontext():
+        if processes == 1:
+            uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
+            return
+        settings.save()
+        port = listener.getsockname()[1]
+        listener.close()  # uvicorn binds again and hands the socket to its processes
+        uvicorn.run("glissando.web.app:create_app", factory=True, host=host, port=port, workers=processes, **options)
+
+
+@contextmanager
+def fetching() -> Iterator[threading.Thread | None]:
+    """While the body runs, fetch what pages need to decode by themselves; gives the thread, or None if it is there."""
+    import threading
+    from urllib.parse import urlsplit
+
+    from glissando.errors import KitError
+    from glissando.export.wasm import PACKAGE, SIZE, VERSION, WasmRuntime, archive_address, fetch_runtime
+
+    if WasmRuntime.cached() is not None:
+        yield None
         return
-    settings.save()
-    port = listener.getsockname()[1]
-    listener.close()  # uvicorn binds again and hands the socket to its processes
-    uvicorn.run("glissando.web.app:create_app", factory=True, host=host, port=port, workers=processes, **options)
+    stopped = threading.Event()
+
+    def fetch() -> None:
+        try:
+            with bar(PACKAGE) as progress:
+                fetch_runtime(lambda done, total: _tell(progress, stopped, done, total))
+        except KitError as error:
+            if not stopped.is_set():
+                typer.echo(f"{error}. Until then the server decodes", err=True)
+            return
+        typer.echo(f"{PACKAGE} is here: pages that are opened now decode by themselves")
+
+    host = urlsplit(archive_address()).hostname
+    typer.echo(f"fetching {PACKAGE} {VERSION} from {host}, {SIZE / 1e6:.0f} MB, once; until then the server decodes")
+    thread = threading.Thread(target=fetch, daemon=True)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        stopped.set()
+        thread.join(2)  # it ends with the next piece that comes; a host that sends none must not hold us
+
+
+def _tell(progress: Callable[[int, int], None] | None, stopped: threading.Event, done: int, total: int) -> None:
+    """Show how much of a download has come, or end it."""
+    from glissando.errors import KitError
+
+    if stopped.is_set():
+        raise KitError("the server has ended")
+    if progress is not None:
+        progress(done, total)
 
 
 def bind(host: str, port: int) -> socket.socket:
