@@ -247,7 +247,7 @@ export class Draft {
   // A lone i that was tapped is written as English writes it.
   #finishTapped(state) {
     const left = state.text.slice(0, state.cursor);
-    if (this.language() !== "en" || !/(^|[^\p{L}\p{N}])i$/u.test(left)) return state;
+    if (this.language().split(",")[0] !== "en" || !/(^|[^\p{L}\p{N}])i$/u.test(left)) return state;
     return { ...splice(state, state.cursor - 1, state.cursor, "I"), space: state.space };
   }
 }
