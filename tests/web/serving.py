@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from glissando.layout import Layout
 from glissando.synth import swipe
 
+CONSENT = Path(__file__).with_name("consent.toml")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-frame-rate-limit", "--disable-gpu-vsync",
@@ -49,7 +51,7 @@ def running_server(*options: str) -> Iterator[Server]:
     assert process.stdout is not None
     try:
         line = process.stdout.readline()
-        assert "http://" in line, "the server did not start"
+        assert "://" in line, "the server did not start"
         server = Server(line.split()[-1].rstrip("/"), process)
         server.wait()
         yield server

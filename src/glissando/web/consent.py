@@ -7,6 +7,7 @@ import json
 import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from glissando.errors import GlissandoError
 
@@ -17,16 +18,16 @@ STORED = {
     "where your finger was on the letters, and when, in milliseconds from touch-down": ("points",),
     "the word, its sentence and its place in it; the words you skipped": ("word", "sentence", "word_index", "skipped"),
     "the layout and the language": ("layout", "language"),
-    "the size of the letter area in pixels, the pixel ratio of the screen, the width of a key in millimetres where it is "
-    "known, and whether the screen was upright or sideways": (
+    "the size of the letter area in pixels, the pixel ratio of the screen, the width of a key in millimetres where it "
+    "is known, and whether the screen was upright or sideways": (
         "canvas_width", "canvas_height", "pixel_ratio", "key_width_mm", "orientation",
     ),
     "whether you used a finger, a pen or a mouse; how your browser reports points, and how many a second": (
         "pointer", "sampling", "rate",
     ),
     "the number of the attempt, and how often you tried the word": ("attempt", "tries"),
-    "what our software read in the swipe, how sure it was, how far the swipe is from the word, and whether it seems not to "
-    "follow it": ("read", "sure", "right", "cost", "key_distance", "flagged"),
+    "what our software read in the swipe, how sure it was, how far the swipe is from the word, and whether it seems "
+    "not to follow it": ("read", "sure", "right", "cost", "key_distance", "flagged"),
     "the hour in which it arrived, not the minute": ("received",),
     "the hand and the posture, if you choose to say them": ("hand", "posture"),
     "a random number for your session, the hours in which it begins and ends, and which text you agreed to": (
@@ -38,9 +39,9 @@ NOT_STORED = (
     "your other sessions."
 )
 WITHDRAWAL = (
-    "You can withdraw at any time: “Delete everything I gave” on this page removes all that this browser gave. With the "
-    "receipt you can do it from another device. What remains is a note that the session was withdrawn, so that nothing of "
-    "it comes back."
+    "You can withdraw at any time: “Delete everything I gave” on this page removes all that this browser gave. With "
+    "the receipt you can do it from another device. What remains is a note that the session was withdrawn, so that "
+    "nothing of it comes back."
 )
 PUBLISHED = "The swipes may be published under this licence. Copies that were published already cannot be called back."
 
@@ -80,9 +81,14 @@ class Consent:
         """A hash of all of it: a donor agrees to this text and to no other."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
 
-    def to_dict(self) -> dict[str, str | list[str]]:
-        """The JSON form."""
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form that ``from_dict`` reads."""
         return {**asdict(self), "stored": list(self.stored)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Consent:
+        """A consent that was stored."""
+        return cls(**{**data, "stored": tuple(data["stored"])})
 
 
 OPERATORS = ("operator", "contact", "licence", "purpose", "kept")  # what the operator says

@@ -144,11 +144,11 @@ def _card(contents: _Contents, consents: Mapping[str, Consent]) -> str:
     parts = [
         "---\n" + "\n".join(_header(contents, consents, title)) + "\n---",
         f"# {title}",
-        f"{contents.rows:,} swipes of {len(contents.words):,} words in {len(contents.sessions):,} sessions, collected with "
-        f"glissando. Languages: {', '.join(sorted(contents.languages))}. Layouts: {', '.join(sorted(contents.layouts))}. "
-        f"Flagged as not following their word: {contents.flagged:,}.",
-        "A row is one word, swiped across a keyboard by a person who agreed to the text below. Split by `session`, so that "
-        "nobody is in two parts.",
+        f"{contents.rows:,} swipes of {len(contents.words):,} words in {len(contents.sessions):,} sessions, collected "
+        f"with glissando. Languages: {', '.join(sorted(contents.languages))}. Layouts: "
+        f"{', '.join(sorted(contents.layouts))}. Flagged as not following their word: {contents.flagged:,}.",
+        "A row is one word, swiped across a keyboard by a person who agreed to the text below. Split by `session`, so "
+        "that nobody is in two parts.",
         "## Columns",
         "| column | type | |\n|---|---|---|\n"
         + "\n".join(f"| `{name}` | {kind} | {text} |" for name, (kind, text) in COLUMNS.items()),

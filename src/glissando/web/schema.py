@@ -135,9 +135,9 @@ def _to_3(connection: Connection) -> None:
         "CREATE UNIQUE INDEX sessions_by_receipt ON sessions (receipt)",
         "ALTER TABLE sessions ADD COLUMN consent VARCHAR(16) NOT NULL DEFAULT ''",
         "UPDATE sessions SET expires = (expires / 3600 + 1) * 3600 WHERE expires % 3600 <> 0",
-        "CREATE TABLE consents (version VARCHAR(16) PRIMARY KEY, text TEXT NOT NULL)",
-        "CREATE TABLE withdrawals (session VARCHAR(32) PRIMARY KEY, receipt VARCHAR(32) UNIQUE, hour INTEGER NOT NULL,"
-        " removed INTEGER NOT NULL)",
+        "CREATE TABLE consents (version VARCHAR(16) NOT NULL PRIMARY KEY, text TEXT NOT NULL)",
+        "CREATE TABLE withdrawals (session VARCHAR(32) NOT NULL PRIMARY KEY, receipt VARCHAR(32) UNIQUE,"
+        " hour INTEGER NOT NULL, removed INTEGER NOT NULL)",
         "ALTER TABLE swipes ADD COLUMN tries INTEGER NOT NULL DEFAULT 1",
     ):
         connection.execute(text(step))

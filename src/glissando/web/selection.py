@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -11,6 +12,7 @@ from sqlalchemy import ColumnElement
 from glissando.web.schema import swipes
 
 DAY = 24 * 3600  # seconds
+LAST = 2**31 - 1  # the greatest integer of PostgreSQL's INTEGER
 
 
 @dataclass(frozen=True)
@@ -47,19 +49,20 @@ class Selection:
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The conditions on the table of swipes."""
-        table = swipes.c
-        found: list[tuple[Any, Any]] = [
-            (self.language, table.language == self.language),
-            (self.layout, table.layout == self.layout),
-            (self.session, table.session == self.session),
-            (self.since, self.since and table.received >= _midnight(self.since)),
-            (self.until, self.until and table.received < _midnight(self.until) + DAY),
-            (self.flagged, table.flagged.is_(self.flagged)),
-            (self.max_key_distance, table.key_distance <= self.max_key_distance),
-        ]
-        return [condition for asked, condition in found if asked is not None]
+        return [CONDITIONS[name](value) for name, value in asdict(self).items() if value is not None]
 
 
 def _midnight(day: date) -> int:
-    """The beginning of a day in UTC, in seconds since 1970."""
-    return int(datetime.combine(day, time(), UTC).timestamp())
+    """The beginning of a day in UTC, in seconds since 1970, within what the store can hold."""
+    return min(max(int(datetime.combine(day, time(), UTC).timestamp()), 0), LAST - DAY)
+
+
+CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
+    "language": lambda code: swipes.c.language == code,
+    "layout": lambda name: swipes.c.layout == name,
+    "session": lambda identity: swipes.c.session == identity,
+    "since": lambda day: swipes.c.received >= _midnight(day),
+    "until": lambda day: swipes.c.received < _midnight(day) + DAY,
+    "flagged": lambda flagged: swipes.c.flagged.is_(flagged),
+    "max_key_distance": lambda most: swipes.c.key_distance <= most,
+}

@@ -208,12 +208,16 @@ class Store:
     def consents(self) -> dict[str, Consent]:
         """Every text that somebody agreed to, by version."""
         with self.database.read() as connection:
-            return {row.version: Consent(**json.loads(row.text)) for row in connection.execute(select(consents))}
+            return {
+                row.version: Consent.from_dict(json.loads(row.text)) for row in connection.execute(select(consents))
+            }
 
     def count(self, selection: Selection) -> int:
         """How many swipes and skipped words a selection has."""
         with self.database.read() as connection:
-            return connection.execute(select(func.count()).where(*selection.conditions())).scalar_one()
+            return connection.execute(
+                select(func.count()).select_from(swipes).where(*selection.conditions())
+            ).scalar_one()
 
     def remove(self, selection: Selection, confirmed: int) -> int:
         """Remove a selection, if it still has as many swipes and skipped words as were confirmed.
