@@ -30,13 +30,13 @@ class Server:
     address: str
     process: subprocess.Popen
 
-    def wait(self) -> None:
+    def wait(self, *, verify: bool = True) -> None:
         """Wait until it answers; the limit only guards against waiting for ever."""
         end = time.monotonic() + 300
         while time.monotonic() < end:
             assert self.process.poll() is None, "the server did not start"
             try:
-                httpx.get(f"{self.address}/api/health", timeout=30)
+                httpx.get(f"{self.address}/api/health", timeout=30, verify=verify)
                 return
             except httpx.TransportError:
                 time.sleep(0.05)

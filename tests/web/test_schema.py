@@ -17,10 +17,10 @@ VERSION_1 = [
     "CREATE TABLE sessions (id VARCHAR(32) NOT NULL PRIMARY KEY, created INTEGER NOT NULL, expires INTEGER NOT NULL)",
     "CREATE TABLE sentences (id VARCHAR(16) NOT NULL PRIMARY KEY, language VARCHAR(16) NOT NULL, text TEXT NOT NULL)",
     "CREATE TABLE swipes (session VARCHAR(32) NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,"
-    " sentence VARCHAR(16) NOT NULL REFERENCES sentences (id), word_index INTEGER NOT NULL, word TEXT NOT NULL, layout TEXT NOT NULL,"
-    " language VARCHAR(16) NOT NULL, points TEXT NOT NULL, skipped BOOLEAN NOT NULL, canvas_width FLOAT NOT NULL,"
-    " canvas_height FLOAT NOT NULL, orientation VARCHAR(16) NOT NULL, received INTEGER NOT NULL,"
-    " PRIMARY KEY (session, sentence, word_index))",
+    " sentence VARCHAR(16) NOT NULL REFERENCES sentences (id), word_index INTEGER NOT NULL, word TEXT NOT NULL,"
+    " layout TEXT NOT NULL, language VARCHAR(16) NOT NULL, points TEXT NOT NULL, skipped BOOLEAN NOT NULL,"
+    " canvas_width FLOAT NOT NULL, canvas_height FLOAT NOT NULL, orientation VARCHAR(16) NOT NULL,"
+    " received INTEGER NOT NULL, PRIMARY KEY (session, sentence, word_index))",
     "CREATE INDEX swipes_by_hour ON swipes (received)",
     "INSERT INTO glissando_schema VALUES (1)",
     f"INSERT INTO sessions VALUES ('{session_id(SECRET)}', 1999998000, {ENDS})",

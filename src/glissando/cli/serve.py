@@ -98,12 +98,14 @@ class Places:
 
     Attributes:
         listener: the socket.
+        port: its port.
         here: its address on this machine.
         phones: its address for phones, "" where they cannot reach it.
         hosts: the names and addresses in all of these.
     """
 
     listener: socket.socket
+    port: int
     here: str
     phones: str
     hosts: tuple[str, ...]
@@ -117,12 +119,7 @@ class Places:
         lan = lan_address() if everywhere else None
         phones = address.rstrip("/") if address else f"{scheme}://{lan}:{port}" if lan else ""
         hosts = [shown.strip("[]"), "localhost", "127.0.0.1", *([lan] if lan else [])]
-        return cls(listener, f"{scheme}://{shown}:{port}", phones, tuple(dict.fromkeys(hosts)))
-
-    @property
-    def port(self) -> int:
-        """The port."""
-        return int(self.listener.getsockname()[1])
+        return cls(listener, port, f"{scheme}://{shown}:{port}", phones, tuple(dict.fromkeys(hosts)))
 
 
 @contextmanager

@@ -50,18 +50,16 @@ def check_swipe(keyboard: Keyboard, gesture: Gesture, word: str, aspect: float |
     readings = keyboard.read([gesture])
     spellings = keyboard.find(gesture, readings)
     best = next(iter(keyboard.choose(keyboard.score(spellings, keyboard.match(gesture, spellings, aspect)), 1)), None)
-    right = best is not None and best.letters == "".join(letters)
     labels = [keyboard.trie.letters.index(letter) for letter in letters]
     cost = None
     if needed_frames(labels) <= readings.log_probs.shape[1]:
         cost = round(float(word_costs(readings.log_probs, [labels])[0]) / len(labels), 3)
     far = key_distance(word, gesture, keyboard.layout, aspect)
-    strays = cost > MAX_COST if cost is not None else far is None or far.max > MAX_DISTANCE
     return Check(
         read=best.word if best else None,
         sure=round(best.probability, 4) if best else None,
-        right=right,
+        right=best is not None and best.letters == "".join(letters),
         cost=cost,
         key_distance=round(far.max, 3) if far else None,
-        flagged=strays and not right,
+        flagged=cost > MAX_COST if cost is not None else far is None or far.max > MAX_DISTANCE,
     )
