@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,11 @@ import typer
 from typer import Option
 
 from glissando.cli import options as opt
-from glissando.cli.output import needs_extra
+from glissando.cli.output import bar, needs_extra
 
 if TYPE_CHECKING:
     import socket
+    import threading
 
 
 def serve(
@@ -27,6 +28,10 @@ def serve(
     weights: opt.Weights = "encoder",
     matcher: opt.Matcher = "matcher",
     layouts: opt.Layouts = None,
+    runtime: Annotated[
+        str | None,
+        Option(help="onnxruntime-web for the page: a directory, or none; by default fetched once from npm's registry."),
+    ] = None,
     sentences: Annotated[Path | None, Option(help="File of sentences to collect, one per line.")] = None,
     language: Annotated[str, Option(help="Language of those sentences.")] = "en",
     consent: Annotated[
@@ -53,6 +58,7 @@ def serve(
 
         glissando serve
         glissando serve --host 0.0.0.0 --https --consent consent.toml
+        glissando serve --runtime node_modules/onnxruntime-web/dist
         glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
     """
     import secrets
@@ -72,9 +78,9 @@ def serve(
     with ExitStack() as files:
         places = Places.of(host, bind(host, port), https=https, address=address)
         settings = Settings(
-            store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), sentences=str(sentences or ""),
-            language=language, token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads,
-            queue=queue, consent=str(consent or ""), address=places.phones,
+            store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), runtime=runtime or "",
+            sentences=str(sentences or ""), language=language, consent=str(consent or ""), address=places.phones,
+            token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
             rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
         )  # fmt: skip
         app = create_app(settings)  # what cannot be read fails here, in one line
@@ -83,6 +89,8 @@ def serve(
             keys, fingerprint = files.enter_context(certificate(places.hosts))
             options |= keys
         typer.echo(greeting(places, settings.token if token is None else "", fingerprint, consent is not None))
+        if runtime is None:
+            files.enter_context(fetching())
         if processes == 1:
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[places.listener])
             return
@@ -133,6 +141,51 @@ def certificate(hosts: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
         with needs_extra("--https", "https"):
             made = make_certificate(hosts, Path(folder))
         yield {"ssl_keyfile": made.key, "ssl_certfile": made.certificate}, made.fingerprint
+
+
+@contextmanager
+def fetching() -> Iterator[threading.Thread | None]:
+    """While the body runs, fetch what pages need to decode by themselves; gives the thread, or None if it is there."""
+    import threading
+    from urllib.parse import urlsplit
+
+    from glissando.errors import KitError
+    from glissando.export.wasm import PACKAGE, SIZE, VERSION, WasmRuntime, archive_address, fetch_runtime
+
+    if WasmRuntime.cached() is not None:
+        yield None
+        return
+    stopped = threading.Event()
+
+    def fetch() -> None:
+        try:
+            with bar(PACKAGE) as progress:
+                fetch_runtime(lambda done, total: _tell(progress, stopped, done, total))
+        except KitError as error:
+            if not stopped.is_set():
+                typer.echo(f"{error}. Until then the server decodes", err=True)
+            return
+        typer.echo(f"{PACKAGE} is here: pages that are opened now decode by themselves")
+
+    host = urlsplit(archive_address()).hostname
+    typer.echo(f"fetching {PACKAGE} {VERSION} from {host}, {SIZE / 1e6:.0f} MB, once; until then the server decodes")
+    thread = threading.Thread(target=fetch, daemon=True)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        stopped.set()
+        thread.join(2)  # it ends with the next piece that comes; a host that sends none must not hold us
+
+
+def _tell(progress: Callable[[int, int], None] | None, stopped: threading.Event, done: int, total: int) -> None:
+    """Show how much of a download has come, or end it."""
+    from glissando.errors import KitError
+
+    if stopped.is_set():
+        raise KitError("the server has ended")
+    if progress is not None:
+        progress(done, total)
 
 
 def bind(host: str, port: int) -> socket.socket:
