@@ -52,7 +52,7 @@
  */
 
 /**
- * @typedef {object} Constants of a bundle's constants.json; a kit's has the last three too
+ * @typedef {object} Constants of a bundle's constants.json; a kit has the last four too
  * @property {{points: number, rate_hz: number}} path
  * @property {{width: number, sure_blank: number}} search
  * @property {Scoring} scoring
@@ -65,6 +65,7 @@
  * @property {import("./literal.js").Counting} [fluency]
  * @property {import("./languages.js").Constants} [languages]
  * @property {import("./sentence.js").Constants} [sentence]
+ * @property {import("./habits.js").Constants} [habits]
  */
 
 /**

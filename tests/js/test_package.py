@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from js.running import PACKAGE
+from js.running import PACKAGE, run_script
 
 
 def test_the_types_in_the_comments_hold(node):
@@ -30,3 +30,13 @@ def test_npm_packs_the_modules_the_readme_and_the_licence():
 
 def test_the_licence_is_that_of_the_repository():
     assert (PACKAGE / "LICENSE").read_text() == (PACKAGE.parent / "LICENSE").read_text()
+
+
+def test_the_code_of_the_readme_runs(node, small_kit):
+    code = (PACKAGE / "README.md").read_text(encoding="utf-8").split("```js\n")[1].split("```")[0]
+    assert 'fromAddress("https://example.org/keyboard/kit/")' in code
+    local = "async (name) => new Uint8Array(readFileSync(`${process.argv[1]}/${name}`)).buffer"
+    code = code.replace('fromAddress("https://example.org/keyboard/kit/")', local)
+    done = run_script(node, f'import {{ readFileSync }} from "node:fs";\n{code}', folder=small_kit)
+    assert done.stderr == ""
+    assert "candidates: [" in done.stdout  # of the explanation, which comes last
