@@ -68,7 +68,7 @@ export const known = (word, asking) => ask("known", { ...asking, word }, {}, () 
  */
 export async function warm(layout, language) {
   current = { layout, language };
-  if (index.server && !open) {
+  if (index.server && !open && !kept) {
     openDevice().catch(() => {});
     await server.warm(layout, language);
   } else {
@@ -99,12 +99,15 @@ async function ask(kind, body, options, otherwise) {
   }
 }
 
-// The worker where it is ready, or where there is no server and it must be waited for; null where the server reads.
+// The worker where it is ready or will be soon, or where there is no server; null where the server reads.
 async function chosen(asking, signal) {
   if (refused.has(keyOf(asking)) && index.server) return null;
   if (open) return device;
-  if (index.server) return null;
-  return aborted(openDevice(), signal);
+  if (index.server && !kept) return null; // until the download is done
+  try { return await aborted(openDevice(), signal); } catch (error) {
+    if (index.server && error.kind !== "dropped") return null;
+    throw error;
+  }
 }
 
 function openDevice() {
