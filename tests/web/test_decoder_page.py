@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from web.serving import Finger, opened, ready, reads_itself, swiped_words, words
+from web.serving import Finger, opened, reads_itself, ready, swiped_words
 
 import glissando
 from glissando.draft import Draft
@@ -53,10 +53,10 @@ def written_by(keyboard, swipes):
 
 CUSTOM = Layout.from_rows("mine", ["qwfpgjluy", "arstdhneio", "zxcvbkm"])
 CASES = {
-    "en": ("layout=qwerty&language=en", QWERTY, "en", "feel good about this other world of ours".split()),
-    "ru": ("layout=jcuken&language=ru", load_layout("jcuken"), "ru", "спасибо за хорошую погоду".split()),
-    "de,en": ("layout=qwertz&language=de,en", load_layout("qwertz"), "de,en", "das ist ein meeting heute".split()),
-    "own layout": ("", CUSTOM, "en", "travel over water".split()),
+    "en": ("layout=qwerty&language=en", QWERTY, "en", "feel good about this other world of ours"),
+    "ru": ("layout=jcuken&language=ru", load_layout("jcuken"), "ru", "спасибо за хорошую погоду"),
+    "de,en": ("layout=qwertz&language=de,en", load_layout("qwertz"), "de,en", "das ist ein meeting heute"),
+    "own layout": ("", CUSTOM, "en", "travel over water"),
 }
 
 
@@ -79,7 +79,7 @@ def test_the_page_writes_what_the_library_writes_for_the_same_points(page, case)
     page.evaluate("fragment => { location.hash = fragment; }", fragment)
     reads_itself(page)
     finger = Finger(page)
-    for count, word in enumerate(sentence, 1):
+    for count, word in enumerate(sentence.split(), 1):
         finger.swipe(word, layout, seed=count, noise=0.8)
         swiped_words(page, count)
     swipes = page.evaluate(RECORDED)
@@ -99,11 +99,13 @@ def test_a_later_swipe_changes_a_word_visibly_and_undo_brings_it_back(page):
             const { points, layout, language } = draft.words[0];
             const swipe = () => draft.begin({ points, layout, language });
             const first = swipe();
-            draft.settle(first, { candidates: [{ word: 'fell', probability: 0.6 }, { word: 'feel', probability: 0.4 }] });
+            const candidates = (...words) => words.map((word, i) => ({ word, probability: 0.5 - 0.1 * i }));
+            draft.settle(first, { candidates: candidates('fell', 'feel') });
             const second = swipe();
-            const earlier = [{ id: first, candidates: [{ word: 'feel', probability: 0.9 }, { word: 'fell', probability: 0.1 }] }];
-            draft.settle(second, { candidates: [{ word: 'good', probability: 1 }], earlier });
-            return [draft.text, document.querySelector('.changed').textContent, document.querySelector('#said').textContent];
+            const earlier = [{ id: first, candidates: candidates('feel', 'fell') }];
+            draft.settle(second, { candidates: candidates('good'), earlier });
+            const shown = ['.changed', '#said'].map((one) => document.querySelector(one).textContent);
+            return [draft.text, ...shown];
         }"""
     )
     assert changed[0].splitlines()[1] == "Feel good"
@@ -161,8 +163,9 @@ def test_words_go_before_previews_and_one_is_read_at_a_time(page):
             const device = new Device({ died: () => posted.push('died'), progress: () => {} });
             window.Worker = real;
             const answers = [];
-            const note = (name) => [(answer) => answers.push(`${name} ${answer}`), (error) => answers.push(`${name} ${error.kind}`)];
-            const hear = (data) => { device.worker.dispatchEvent(new MessageEvent('message', { data })); return Promise.resolve(); };
+            const push = (name) => (said) => answers.push(`${name} ${said.kind ?? said}`);
+            const note = (name) => [push(name), push(name)];
+            const hear = async (data) => device.worker.dispatchEvent(new MessageEvent('message', { data }));
             const abort = new AbortController();
             device.ask('decode', { n: 1 }, { preview: true }).then(...note('preview 1'));
             device.ask('decode', { n: 2 }, { preview: true }).then(...note('preview 2'));
@@ -182,7 +185,8 @@ def test_words_go_before_previews_and_one_is_read_at_a_time(page):
     )
     assert seen["posted"] == ["decode 1", "decode 4", "decode 6", "decode 7", "died"]
     assert sorted(seen["answers"]) == [
-        "preview 1 a", "preview 2 dropped", "preview 3 dropped", "word 4 b", "word 5 dropped", "word 6 refused", "word 7 died",
+        "preview 1 a", "preview 2 dropped", "preview 3 dropped", "word 4 b", "word 5 dropped", "word 6 refused",
+        "word 7 died",
     ]  # fmt: skip
 
 

@@ -21,11 +21,9 @@ from glissando.weights import load_weights
 
 QWERTY = load_layout("qwerty")
 KEPT = """async () => {
-    const all = await Promise.all((await caches.keys()).map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => url)));
-    return all.flat();
+    const caught = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
+    return (await Promise.all(caught.map((cache) => cache.keys()))).flat().map(({ url }) => url);
 }"""
-
-
 INDEX = "async () => (await caches.match(new URL('kit/index.json', location.href.split('#')[0])))?.json() ?? {}"
 
 
@@ -93,7 +91,8 @@ def test_everything_but_donating_works_offline_also_after_a_reload(browser, devi
         assert page.locator(".candidate").count() > 1  # with the candidates of its words
         check_features(page)
         use(page, "layout=jcuken&language=ru")
-        page.wait_for_function("() => document.querySelector('#toast').textContent.includes('Russian is not on this device yet')")
+        said = "() => document.querySelector('#toast').textContent.includes('Russian is not on this device yet')"
+        page.wait_for_function(said)
         page.wait_for_function("() => document.querySelector('#pad .key').textContent === 'q'")  # the one before stays
         reads_itself(page)
         Finger(page).swipe("again", QWERTY, seed=3)
@@ -118,11 +117,17 @@ def test_a_swipe_that_was_not_read_is_read_after_a_reload(browser, keyboard_site
         assert swiped_words(page, 1) == ["Hello"]
 
 
-@pytest.mark.parametrize("kept", ["{", "[]", '{"text": 5}', '{"text": "a", "cursor": 9, "words": []}',
-                                  '{"text": "\ufffc", "cursor": 0, "words": []}', '{"text": "ab", "cursor": 0, "words": [{"id": 1}]}'])  # fmt: skip
+DAMAGED = [
+    "{", "[]", '{"text": 5}', '{"text": "a", "cursor": 9, "words": []}', '{"text": "\ufffc", "cursor": 0, "words": []}',
+    '{"text": "ab", "cursor": 0, "words": [{"id": 1}]}',
+]  # fmt: skip
+NO_STORAGE = "Object.defineProperty(Storage.prototype, 'setItem', { value() { throw new Error('full'); } });"
+
+
+@pytest.mark.parametrize("kept", DAMAGED)
 def test_a_damaged_text_is_not_used(page_in_memory, kept):
     page = page_in_memory
-    page.evaluate("text => { localStorage.setItem('glissando:text', text); Object.defineProperty(Storage.prototype, 'setItem', { value() {} }); }", kept)
+    page.evaluate(f"text => {{ localStorage.setItem('glissando:text', text); {NO_STORAGE} }}", kept)
     page.reload()
     page.wait_for_selector("#pad .key")
     assert page.evaluate("() => glissando.draft.text") == ""
@@ -130,7 +135,7 @@ def test_a_damaged_text_is_not_used(page_in_memory, kept):
 
 def test_full_storage_keeps_nothing_and_the_page_works(page_in_memory):
     page = page_in_memory
-    page.evaluate("() => { Object.defineProperty(Storage.prototype, 'setItem', { value() { throw new Error('full'); } }); }")
+    page.evaluate(f"() => {{ {NO_STORAGE} }}")
     page.keyboard.type("text")
     page.evaluate("() => window.dispatchEvent(new Event('pagehide'))")
     assert text(page) == "text"
