@@ -1,16 +1,18 @@
 """HTTP decoding against the bare library, in one run on the same cores.
 
-    python runs/web_load.py [--weights FILE.onnx] [--seconds 60] [--clients 32]
+    python runs/web_load.py [--weights FILE.onnx] [--seconds 60] [--clients 32] [--donors 50]
 
 Prints the library's swipes per second (one thread, two threads, batches on all cores) and those of a server under
 concurrent clients with keep-alive, measured in turns; its p50 and p99, errors, and resident memory all along. The
-clients run in a process of their own, on the same cores. Cost: about 100 s on two cores.
+clients run in a process of their own, on the same cores. With --donors, so many people then give swipes for 20 s, and
+withdraw before one in twenty; the store is compared with what was acknowledged. Cost: about 120 s on two cores.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import random
 import sys
 import tempfile
 import time
@@ -18,16 +20,21 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import httpx
 import numpy as np
 
 import glissando
 from glissando.synth import swipe
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from web.serving import running_server
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import web_kill
+from web.serving import CONSENT, running_server
 
 WORDS = """hello world keyboard weather stream people because another little question morning thank again""".split()  # noqa: SIM905
 CHUNK = 8  # seconds between looks at the server's memory
+DONATING = 20.0  # seconds
+WITHDRAW = 0.05  # of the swipes, before which a donor withdraws
 
 
 def gestures(count: int) -> list[glissando.Gesture]:
@@ -129,12 +136,37 @@ def load(port: int, seconds: float, sent: list[bytes]) -> tuple[list[float], lis
     return answer
 
 
+async def give_for(address: str, donors: list[web_kill.Donor], seconds: float) -> None:
+    """Let donors give and withdraw for a while."""
+    limits, rng = httpx.Limits(max_connections=len(donors) + 1), random.Random(0)
+    async with httpx.AsyncClient(base_url=address, timeout=300, limits=limits) as client:
+        tasks = [asyncio.create_task(web_kill.donate(donor, client, rng, WITHDRAW)) for donor in donors]
+        await asyncio.wait(tasks, timeout=seconds)
+        server_side = [task for task in tasks if task.done()]
+        assert not server_side, f"a donor gave up: {server_side[0].exception()}"
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def donations(address: str, store: str) -> None:
+    """Print how quick the server takes swipes, and what is in the store."""
+    donors = [web_kill.Donor() for _ in range(ARGS.donors)]
+    asyncio.run(give_for(address, donors, DONATING))
+    times = [took for donor in donors for took in donor.times]
+    p50, p99 = np.percentile(times, [50, 99]) * 1000
+    rate = len(times) / DONATING
+    print(f"{len(donors)} donors, {DONATING:g} s: {rate:.0f} swipes/s, p50 {p50:.0f} ms, p99 {p99:.0f} ms")
+    print(f"the store: {web_kill.check(store, donors)}")
+
+
 def main() -> None:
     library, sent = Library(), requests()
     times, bad, memory = [], [], []
     rounds = max(1, round(ARGS.seconds / CHUNK))
     with tempfile.TemporaryDirectory() as folder:
         options = ["--weights", WEIGHTS, "--store", f"sqlite:///{folder}/s.db", "--rate", "1000000"]
+        options += ["--consent", str(CONSENT)]
         with running_server(*options, "--threads", str(ARGS.threads)) as server:
             port, pid = int(server.address.rsplit(":", 1)[1]), server.process.pid
             load(port, 5, sent)
@@ -147,6 +179,8 @@ def main() -> None:
                 bad += wrong
                 memory.append(resident(pid))
             used = processor(pid) - used
+            if ARGS.donors:
+                donations(server.address, f"sqlite:///{folder}/s.db")
     for name, (done, seconds, processing) in library.figures.items():
         print(f"library, {name}: {done / seconds:.0f} swipes/s, {processing / done * 1000:.2f} ms of processor each")
     rate = len(times) / ARGS.seconds
@@ -167,6 +201,7 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--donors", type=int, default=0)
     ARGS = parser.parse_args()
     WEIGHTS = ARGS.weights
     main()

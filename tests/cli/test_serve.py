@@ -1,7 +1,9 @@
 import gzip
+import hashlib
 import json
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -14,24 +16,58 @@ import httpx
 from command import refused
 from web.serving import Server
 
-from glissando.cli.serve import bind, fetching, greeting
+from glissando.cli.serve import Places, bind, fetching, greeting
 from glissando.errors import GlissandoError, KitError
 from glissando.export.wasm import FILES
 
 SERVE = [sys.executable, "-m", "glissando", "serve", "--port", "0"]
 
 
+class Listener:
+    """What a greeting needs of a socket."""
+
+    def getsockname(self):
+        return ("", 8000)
+
+
+def greeted(host, token="", *, https=False, address=None, collects=True):
+    places = Places.of(host, Listener(), https=https, address=address)
+    return greeting(places, token, "AB:CD" if https else "", collects)
+
+
 def test_the_greeting_shows_where_to_go_and_phones_a_qr_code(monkeypatch):
-    text = greeting("127.0.0.1", 8000, "")
+    text = greeted("127.0.0.1")
     assert "http://127.0.0.1:8000/" in text
     assert "token" not in text
-    assert "http://[::1]:8000/" in greeting("::1", 8000, "")
-    assert "token abc" in greeting("127.0.0.1", 8000, "abc")
+    assert "http://[::1]:8000/" in greeted("::1")
+    assert "token abc" in greeted("127.0.0.1", "abc")
+    assert "not without --consent FILE" in greeted("127.0.0.1", collects=False)
     monkeypatch.setattr("glissando.cli.serve.lan_address", lambda: "192.168.0.7")
-    text = greeting("0.0.0.0", 8000, "")
+    text = greeted("0.0.0.0")
     assert all(part in text for part in ("http://localhost:8000/", "http://192.168.0.7:8000/", "█"))
+    text = greeted("0.0.0.0", https=True, address="https://swipes.example.org/")
+    assert all(part in text for part in ("https://localhost:8000/", "https://swipes.example.org/\n", "█", "AB:CD"))
     monkeypatch.setattr("glissando.cli.serve.lan_address", lambda: None)
-    assert "phone" not in greeting("0.0.0.0", 8000, "")
+    assert "phone" not in greeted("0.0.0.0")
+
+
+def test_https_with_a_certificate_of_its_own(tiny_weights, tmp_path):
+    pytest.importorskip("trustme", reason="the https extra is not installed")
+    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--token", "t", "--https"]
+    options += ["--runtime", "none"]
+    server = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = server.stdout.readline().split()[-1]
+        lines = [server.stdout.readline() for _ in range(3)]
+        host, port = address.removeprefix("https://").rstrip("/").split(":")
+        Server(address.rstrip("/"), server).wait(verify=False)
+        shown = hashlib.sha256(ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate((host, int(port))))).digest()
+        assert lines[-1].strip() == shown.hex(":").upper()
+        assert httpx.get(address, verify=False).status_code == 200
+    finally:
+        server.send_signal(signal.SIGTERM)
+        _, errors = server.communicate()
+    assert errors == ""
 
 
 def test_a_port_that_is_taken():
@@ -71,6 +107,7 @@ def test_it_serves_and_stops(tiny_weights, tmp_path, processes):
         ("--weights", "none.onnx", "cannot read model file none.onnx"),
         ("--matcher", "none.onnx", "cannot read model file none.onnx"),
         ("--store", "nonsense", "no database URL"),
+        ("--consent", "none.toml", "cannot read consent file none.toml"),
         ("--sentences", "none.txt", "cannot read sentences none.txt"),
         ("--layouts", "nowhere", "no directory of layouts nowhere"),
         ("--runtime", "nowhere", "no directory nowhere; the runtime is ort.wasm.bundle.min.mjs and"),

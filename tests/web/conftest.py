@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, text
 from web.postgres import postgres_programs, running_postgres
-from web.serving import chromium, npm_runtime, running_server
+from web.serving import CONSENT, chromium, npm_runtime, running_server
 
 from glissando.web.app import create_app
 from glissando.web.settings import Settings
@@ -24,7 +24,7 @@ def settings(tiny_weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Se
     """Settings of a server with random weights; limits so high that only tests of limits meet them."""
     store = tmp_path_factory.mktemp("store") / "swipes.db"
     return Settings(
-        store=f"sqlite:///{store}", weights=str(tiny_weights), token="a token for tests",
+        store=f"sqlite:///{store}", weights=str(tiny_weights), token="a token for tests", consent=str(CONSENT),
         rate_decode=1e6, rate_swipes=1e6, rate_address=1e6,
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ import numpy as np
 from glissando.layout import Layout
 from glissando.synth import swipe
 
+CONSENT = Path(__file__).with_name("consent.toml")
 RUNTIME = Path(__file__).resolve().parents[2] / "js" / "node_modules" / "onnxruntime-web" / "dist"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -30,13 +31,13 @@ class Server:
     address: str
     process: subprocess.Popen
 
-    def wait(self) -> None:
+    def wait(self, *, verify: bool = True) -> None:
         """Wait until it answers; the limit only guards against waiting for ever."""
         end = time.monotonic() + 300
         while time.monotonic() < end:
             assert self.process.poll() is None, "the server did not start"
             try:
-                httpx.get(f"{self.address}/api/health", timeout=30)
+                httpx.get(f"{self.address}/api/health", timeout=30, verify=verify)
                 return
             except httpx.TransportError:
                 time.sleep(0.05)
@@ -51,7 +52,7 @@ def running_server(*options: str, runtime: Path | str = "none") -> Iterator[Serv
     assert process.stdout is not None
     try:
         line = process.stdout.readline()
-        assert "http://" in line, "the server did not start"
+        assert "://" in line, "the server did not start"
         server = Server(line.split()[-1].rstrip("/"), process)
         server.wait()
         yield server

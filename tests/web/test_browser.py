@@ -5,10 +5,11 @@ import json
 import math
 
 import pytest
-from web.serving import Finger, opened, ready, running_server, swiped_words, words
+from web.serving import CONSENT, Finger, opened, ready, running_server, swiped_words, words
 
 from glissando.draft import capitalise
 from glissando.layout import Layout, load_layout
+from glissando.web.selection import Selection
 from glissando.web.store import Store
 
 QWERTY = load_layout("qwerty")
@@ -26,6 +27,7 @@ def site(store, tmp_path_factory):
     sentences = tmp_path_factory.mktemp("sentences") / "sentences.txt"
     sentences.write_text("Take the <b>early</b> train home\n")
     options = ["--store", store, "--sentences", str(sentences), "--token", "t", "--rate", "100000"]
+    options += ["--consent", str(CONSENT)]
     with running_server(*options) as server:
         yield server.address
 
@@ -330,7 +332,7 @@ def sent_and_waiting(page, sent, waiting=0):
 
 def rows(url):
     store = Store(url)
-    stored = list(store.export(skipped=True))
+    stored = list(store.rows(Selection(), skipped=True))
     store.close()
     return stored
 

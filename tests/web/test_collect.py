@@ -1,72 +1,152 @@
 import json
+from dataclasses import replace
 
-import numpy as np
 import pytest
-from command import refused, run
+from web.donating import agree, sentence, swipe_body
+from web.serving import CONSENT
 
-from glissando.corpus.packed import PackedCorpus
 from glissando.layout import load_layout
-from glissando.synth import swipe
-from glissando.web.export import export_corpus
+from glissando.web import collect
+from glissando.web.checking import Check
+from glissando.web.codes import session_id
+from glissando.web.consent import load_consent
+from glissando.web.database import StoreBusyError
 from glissando.web.models import EXAMPLE_POINTS
-from glissando.web.store import Donation, Sentence, Store, StoreBusyError, session_id
-
-
-def open_session(client):
-    answer = client.post("/api/sessions", json={"consent": True})
-    assert answer.status_code == 201
-    return answer.json()["session"]
-
-
-def sentence(client, **query):
-    return client.get("/api/sentences", params={"count": 1, **query}).json()["sentences"][0]
-
-
-def swipe_body(session, prompt, index=0, **changes):
-    return {
-        "session": session, "sentence": prompt["id"], "word_index": index, "word": prompt["words"][index]["text"],
-        "layout": "qwerty", "points": EXAMPLE_POINTS, "canvas_width": 390.0, "canvas_height": 156.0,
-        "orientation": "portrait", "pointer": "touch", "attempt": 1, **changes,
-    }  # fmt: skip
+from glissando.web.selection import Selection
+from glissando.web.store import HOUR
 
 
 @pytest.fixture
 def donor(client):
-    return open_session(client), sentence(client)
+    return agree(client)["session"], sentence(client)
 
 
 def stored(app, session):
-    return [row for row in app.state.store.export(skipped=True) if row.session == session_id(session)]
+    return list(app.state.store.rows(Selection(session=session_id(session)), skipped=True))
 
 
-def test_consent_is_needed(client):
-    assert client.post("/api/sessions", json={"consent": False}).status_code == 422
-    assert client.post("/api/sessions", json={}).status_code == 422
-    assert open_session(client) != open_session(client)
+def give(client, *arguments, **changes):
+    return client.post("/api/swipes", json=swipe_body(*arguments, **changes))
+
+
+def test_the_collection_says_all_that_a_donor_must_know(client):
+    answer = client.get("/api/collection").json()
+    consent = load_consent(CONSENT)
+    assert answer["consent"] == {"version": consent.version, **consent.to_dict()}
+    assert answer["languages"] == ["de", "en", "es", "fr", "ru"]
+    assert answer["layouts"]["ru"][:2] == ["jcuken", "jcuken33"]
+    assert answer["address"] == "http://testserver/collect"
+    assert len(answer["qr"]) > 20
+
+
+def test_on_this_machine_alone_there_is_no_address_for_phones(client, changed_client):
+    local = {"host": "localhost:8000"}
+    answer = client.get("/api/collection", headers=local).json()
+    assert (answer["address"], answer["qr"]) == (None, [])
+    other = changed_client(address="https://192.168.1.5:8000")
+    assert other.get("/api/collection", headers=local).json()["address"] == "https://192.168.1.5:8000/collect"
+
+
+@pytest.mark.parametrize("consent", [False, 1, 1.0, "true", None, "yes", [True]])
+def test_only_true_is_consent(client, consent):
+    version = load_consent(CONSENT).version
+    assert client.post("/api/sessions", json={"consent": consent, "version": version}).status_code == 422
+
+
+def test_consent_is_to_the_text_that_was_shown(client, app):
+    assert client.post("/api/sessions", json={"consent": True}).status_code == 422
+    answer = client.post("/api/sessions", json={"consent": True, "version": "0123456789abcdef"})
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (409, "ConsentChangedError")
+    one, two = agree(client), agree(client)
+    assert one["session"] != two["session"]
+    assert one["expires"] % HOUR == 0
+    assert one["link"] == f"http://testserver/collect#withdraw={one['receipt']}"
+    assert len(one["qr"]) > 20
+    consent = load_consent(CONSENT)
+    assert app.state.store.consents()[consent.version] == consent
+
+
+def test_nothing_is_collected_without_a_consent_file(changed_client):
+    client = changed_client(consent="")
+    assert client.get("/api/collection").json()["consent"] is None
+    asked = {"consent": True, "version": load_consent(CONSENT).version}
+    for answer in (client.post("/api/sessions", json=asked), client.get("/api/sentences")):
+        assert answer.status_code == 403
+        assert "does not collect swipes" in answer.json()["error"]["message"]
+    assert client.get("/collect").status_code == 200
+
+
+def test_who_agreed_before_may_still_send_what_waits(settings, changed_client):
+    client = changed_client()
+    session, prompt = agree(client)["session"], sentence(client)
+    closed = changed_client(consent="")
+    assert give(closed, session, prompt).status_code == 200
+    codes = {"codes": [session]}
+    assert closed.post("/api/withdrawals", json=codes).json()["removed"] == 1
 
 
 def test_a_swipe_and_a_skip(app, client, donor):
     session, prompt = donor
     late = [[x, y, 1_000_000 + t + 0.123] for x, y, t in EXAMPLE_POINTS]  # times are stored from touch-down
-    assert client.post("/api/swipes", json=swipe_body(session, prompt, points=late, attempt=2)).json() == {
-        "stored": True
-    }
-    assert client.post("/api/swipes", json=swipe_body(session, prompt, attempt=1)).json() == {"stored": False}
-    client.post("/api/swipes", json=swipe_body(session, prompt, 1, points=[]))
-    first, second = stored(app, session)
-    assert json.loads(first.points) == EXAMPLE_POINTS
-    assert (first.word, first.language, first.skipped) == (prompt["words"][0]["text"], "en", False)
-    assert (second.skipped, second.points) == (True, "[]")
+    first = give(client, session, prompt, points=late, attempt=2, sampling="frame", pixel_ratio=3, hand="left").json()
+    assert first["stored"]
+    assert set(first["check"]) == {"read", "sure", "right", "cost", "key_distance", "flagged"}
+    assert not give(client, session, prompt, attempt=1).json()["stored"]
+    skip = give(client, session, prompt, 1, points=[]).json()
+    assert skip == {"stored": True, "again": False, "check": None}
+    row, second = stored(app, session)
+    assert json.loads(row.points) == EXAMPLE_POINTS
+    assert (row.word, row.language, row.skipped) == (prompt["words"][0]["text"], "en", False)
+    assert (row.sampling, row.pixel_ratio, row.hand, row.posture) == ("frame", 3, "left", None)
+    assert (row.read, row.flagged) == (first["check"]["read"], first["check"]["flagged"])
+    assert (second.skipped, second.points, second.flagged) == (True, "[]", None)
+
+
+def test_a_swipe_that_strays_is_asked_for_again_once_and_kept(app, client, donor, monkeypatch):
+    session, prompt = donor
+    strays = Check("zebra", 0.9, False, 8.0, 3.0, True)
+    monkeypatch.setattr(collect, "check_swipe", lambda *_: strays)
+    answers = [give(client, session, prompt, attempt=attempt).json() for attempt in (1, 1, 2, 3)]
+    assert [answer["again"] for answer in answers] == [True, True, False, False]  # the second is a retry of the first
+    (row,) = stored(app, session)
+    assert (row.tries, row.flagged, row.read) == (3, True, "zebra")
+    monkeypatch.setattr(collect, "check_swipe", lambda *_: replace(strays, flagged=False))
+    assert not give(client, session, prompt, attempt=4).json()["check"]["flagged"]
+    assert not stored(app, session)[0].flagged
+
+
+def test_a_language_without_a_word_list_is_read_with_its_sentences(changed_client, tmp_path):
+    (tmp_path / "cy.txt").write_text("Bore da\n", encoding="utf-8")
+    client = changed_client(sentences=str(tmp_path / "cy.txt"), language="xx")
+    session, prompt = agree(client)["session"], sentence(client, language="xx")
+    assert give(client, session, prompt).json()["check"]["read"]
 
 
 def test_a_donor_takes_it_back(app, client, donor):
     session, prompt = donor
-    client.post("/api/swipes", json=swipe_body(session, prompt))
-    assert client.delete("/api/sessions", headers={"x-session": session}).json() == {"deleted": 1}
+    give(client, session, prompt)
+    answers = [client.post("/api/withdrawals", json={"codes": [session]}).json() for _ in range(2)]
+    assert answers == [{"removed": 1, "sessions": [{"known": True, "removed": 1}]}] * 2
     assert stored(app, session) == []
-    assert client.post("/api/swipes", json=swipe_body(session, prompt)).status_code == 404
-    assert client.delete("/api/sessions", headers={"x-session": session}).status_code == 404
-    assert client.delete("/api/sessions").status_code == 422
+    late = give(client, session, prompt)
+    assert (late.status_code, late.json()["error"]["kind"]) == (410, "WithdrawnError")
+    assert stored(app, session) == []
+
+
+def test_several_sessions_by_secret_and_receipt_count_once(app, client):
+    prompt, sessions = sentence(client), [agree(client) for _ in range(2)]
+    for one in sessions:
+        give(client, one["session"], prompt)
+    codes = [sessions[0]["session"], sessions[0]["receipt"].lower(), "mistyped", sessions[1]["receipt"]]
+    answer = client.post("/api/withdrawals", json={"codes": codes}).json()
+    assert answer["removed"] == 2
+    assert [one["known"] for one in answer["sessions"]] == [True, True, False, True]
+    assert not any(stored(app, one["session"]) for one in sessions)
+
+
+@pytest.mark.parametrize("codes", [[], [""], ["a" * 65], ["a"] * 51, "a", [1], None])
+def test_codes_that_are_none(client, codes):
+    assert client.post("/api/withdrawals", json={"codes": codes}).status_code == 422
 
 
 WRONG = {
@@ -81,6 +161,9 @@ WRONG = {
     "time backwards": ({"points": [[0, 0, 9], [0, 0, 1]]}, 422, "backwards"),
     "far away": ({"points": [[5000, 0, 0], [0, 0, 1]]}, 422, "letter areas away"),
     "too many points": ({"points": [[0, 0, i] for i in range(4097)]}, 422, "at most 4096"),
+    "a word of another layout": ({"layout": "jcuken"}, 422, "cannot be typed on layout 'jcuken'"),
+    "no such hand": ({"hand": "third"}, 422, "hand"),
+    "an endless screen": ({"pixel_ratio": 1e9}, 422, "pixel_ratio"),
     "an address": ({"ip": "127.0.0.1"}, 422, "ip"),
 }
 
@@ -98,11 +181,11 @@ def test_what_is_not_taken(app, client, donor, case):
 def test_other_pointers_where_the_operator_allows_them(changed_client):
     client = changed_client(any_pointer=True)
     assert client.get("/api/collection").json()["any_pointer"] is True
-    session, prompt = open_session(client), sentence(client)
-    assert client.post("/api/swipes", json=swipe_body(session, prompt, pointer="pen")).status_code == 200
+    session, prompt = agree(client)["session"], sentence(client)
+    assert give(client, session, prompt, pointer="pen").status_code == 200
 
 
-def test_sentences_are_cut_for_the_layout(client):
+def test_sentences_are_those_that_the_layout_can_type(client):
     prompt = sentence(client, language="ru", layout="jcuken")
     assert prompt["language"] == "ru"
     letters = set(load_layout("jcuken").letters)
@@ -110,36 +193,18 @@ def test_sentences_are_cut_for_the_layout(client):
     assert client.get("/api/sentences", params={"language": "xx"}).status_code == 422
     assert client.get("/api/sentences", params={"count": 0}).status_code == 422
     assert client.get("/api/sentences", params={"layout": "../../etc/x.json"}).status_code == 422
+    answer = client.get("/api/sentences", params={"language": "ru", "layout": "qwerty"})
+    assert answer.status_code == 422
+    assert "layouts that can are jcuken, jcuken33" in answer.json()["error"]["message"]
 
 
 def test_rates_per_session_and_per_address(changed_client):
     client = changed_client(rate_swipes=0.0004)
-    one, two, prompt = open_session(client), open_session(client), sentence(client)
-    codes = [client.post("/api/swipes", json=swipe_body(who, prompt)).status_code for who in (one, one, two)]
-    assert codes == [200, 429, 200]
+    one, two, prompt = agree(client)["session"], agree(client)["session"], sentence(client)
+    assert [give(client, who, prompt).status_code for who in (one, one, two)] == [200, 429, 200]
     client = changed_client(rate_address=0.0004)
-    codes = [client.post("/api/sessions", json={"consent": True}).status_code for _ in range(2)]
-    assert codes == [201, 429]
-
-
-def test_the_operator_sees_counts_with_the_token_only(client, donor, settings):
-    (session, prompt), token = donor, settings.token
-    client.post("/api/swipes", json=swipe_body(session, prompt))
-    for header in ({}, {"authorization": "Bearer wrong"}, {"authorization": token}, {"authorization": "Bearer "}):
-        answer = client.get("/api/operator/summary", headers=header)
-        assert answer.status_code == 401
-        assert answer.headers["www-authenticate"] == "Bearer"
-    answer = client.get("/api/operator/summary", headers={"authorization": f"Bearer {token}"}).json()
-    assert sum(group["swipes"] for group in answer["groups"]) >= 1
-    assert answer["hours"]
-    assert answer["recent"][0]["points"]
-    assert [layout["name"] for layout in answer["layouts"]] == ["qwerty"]
-    assert session not in json.dumps(answer)
-
-
-def test_without_a_token_there_is_no_operator(changed_client):
-    answer = changed_client(token="").get("/api/operator/summary", headers={"authorization": "Bearer "})
-    assert answer.status_code == 404
+    body = {"consent": True, "version": load_consent(CONSENT).version}
+    assert [client.post("/api/sessions", json=body).status_code for _ in range(2)] == [201, 429]
 
 
 def test_a_store_that_is_busy_is_503_with_retry_after(app, client, monkeypatch):
@@ -147,62 +212,5 @@ def test_a_store_that_is_busy_is_503_with_retry_after(app, client, monkeypatch):
         raise StoreBusyError("the store cannot answer now: database is locked")
 
     monkeypatch.setattr(app.state.store, "open_session", busy)
-    answer = client.post("/api/sessions", json={"consent": True})
+    answer = client.post("/api/sessions", json={"consent": True, "version": load_consent(CONSENT).version})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-
-
-@pytest.fixture(scope="module")
-def donated(tmp_path_factory):
-    """A store with what twelve donors gave, under the same secrets every time: splits are made by them."""
-    url = f"sqlite:///{tmp_path_factory.mktemp('donated')}/s.db"
-    store, layout, rng = Store(url), load_layout("qwerty"), np.random.default_rng(0)
-    one = Sentence.of("en", "Take the early train number nine home today")
-    store.remember([one])
-    secrets = (f"secret {i}" for i in range(12))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("glissando.web.store.secrets.token_urlsafe", lambda _: next(secrets))
-        for session in [store.open_session(1)[0] for _ in range(12)]:
-            for index, word in enumerate(one.text.split()):
-                gesture = swipe(word, layout, rng, noise=0.3)
-                points = np.stack([gesture.x, gesture.y, gesture.t], axis=1).tolist() if index else []
-                donation = Donation(one.id, index, word, "qwerty", "en", points, 390, 156, "portrait", "touch", 1)
-                store.save(session, donation)
-    store.close()
-    return url
-
-
-def test_the_export_is_a_corpus_for_every_command(donated, tmp_path):
-    def command(*arguments):
-        result = run("corpus", *arguments)
-        assert result.code == 0, (arguments, result)
-        return result.out
-
-    swipes = tmp_path / "rows.jsonl.gz"
-    assert "84 swipes" in command("export", "--store", donated, "-o", swipes)
-    assert json.loads(command("stats", swipes, "--json"))["sessions"] == 12
-    assert json.loads(command("filter", swipes, "-o", tmp_path / "good.jsonl.gz", "--json"))["kept"] > 40
-    command("split", swipes, "-o", tmp_path / "splits", "--fractions", "train=0.7,val=0.3", "--seed", "1")
-    command("pack", tmp_path / "splits" / "train.jsonl.gz", "-o", tmp_path / "pack")
-    command("export", "--store", donated, "-o", tmp_path / "donated.npz")
-    assert len(PackedCorpus.open(tmp_path / "donated.npz")) == 84
-
-
-def test_rows_are_those_of_swipe_futo_org(donated, tmp_path):
-    store = Store(donated)
-    file = tmp_path / "rows.jsonl"
-    count = export_corpus(store, file, skipped=True)
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert len(lines) == count
-    store.close()
-    needed = {"word", "data", "canvas_width", "canvas_height", "orientation", "session", "sentence", "word_index"}
-    assert all(needed | {"layout", "language"} <= line.keys() for line in lines)
-    assert all((line["data"] == []) == (line["word_index"] == 0) for line in lines)
-    line = next(line for line in lines if line["data"])
-    assert set(line["data"][0]) == {"x", "y", "t"}
-    assert line["sentence"].split()[line["word_index"]] == line["word"]
-
-
-def test_an_export_makes_no_store(tmp_path):
-    message = refused("corpus", "export", "--store", f"sqlite:///{tmp_path}/none.db", "-o", tmp_path / "x.jsonl")
-    assert "no store" in message
-    assert list(tmp_path.iterdir()) == []

@@ -22,6 +22,17 @@ def test_security_headers(client, path):
     assert headers["referrer-policy"] == "no-referrer"
 
 
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_answer_head_and_a_slash_too_many(client, path):
+    head, page = client.head(path), client.get(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-type"] == page.headers["content-type"]
+    answer = client.get(path + "/", follow_redirects=False) if path != "/" else page
+    if path != "/":
+        assert (answer.status_code, answer.headers["location"]) == (308, path)
+        assert client.head(path + "/").status_code == 200
+
+
 def test_cors_is_closed_and_answers_of_the_api_are_not_cached(client):
     asked = {"origin": "https://elsewhere.example", "access-control-request-method": "POST"}
     answers = [client.get("/api/layouts", headers=asked), client.options("/api/decode", headers=asked)]

@@ -4,9 +4,10 @@ from itertools import pairwise
 import pytest
 import wordfreq
 
-from glissando.layout import load_layout
+from glissando.corpus.filters import typeable
+from glissando.layout import Layout, builtin_layouts, load_layout
 from glissando.lexicon import typed_letters
-from glissando.web.sentences import SentencesError, draw_sentences, load_sentences, read_sentences, words_of
+from glissando.web.sentences import Pool, SentencesError, load_sentences, read_sentences, words_of
 from glissando.web.settings import Settings
 
 LAYOUTS = {"en": "qwerty", "ru": "jcuken33", "es": "spanish", "de": "german", "fr": "azerty"}
@@ -41,11 +42,51 @@ def test_the_built_in_sentences_cover_the_language(built_in, language):
     assert frequent - {pair for word in typed for pair in bigrams(word)} == set()
 
 
-def test_draw(built_in):
-    assert len(set(draw_sentences(built_in, "en", 5))) == 5
-    assert sorted(draw_sentences(built_in, "en", 10_000)) == sorted(built_in["en"])
+@pytest.fixture(scope="module")
+def pool(built_in):
+    return Pool(built_in, {name: load_layout(name) for name in builtin_layouts()})
+
+
+def test_draw(built_in, pool):
+    assert len(set(pool.draw("en", "qwerty", 5))) == 5
+    assert sorted(pool.draw("en", "qwerty", 10_000)) == sorted(built_in["en"])
     with pytest.raises(SentencesError, match="no sentences in 'xx'; there are some in de, en"):
-        draw_sentences(built_in, "xx", 1)
+        pool.draw("xx", "qwerty", 1)
+    with pytest.raises(
+        SentencesError, match="'qwerty' can type no sentence in 'ru'; layouts that can are jcuken, jcuk"
+    ):
+        pool.draw("ru", "qwerty", 1)
+
+
+def test_only_what_a_layout_can_type_is_drawn(pool):
+    for (language, name), lines in pool.typed.items():
+        letters = frozenset(load_layout(name).letters)
+        for line in lines:
+            assert all(typeable(word, letters) for word in line.split() if any(map(str.isalnum, word))), (name, line)
+        assert name in pool.layouts[language]
+
+
+def test_a_sentence_with_one_word_too_much_is_not_asked_for():
+    small = Layout.from_rows("small", ["abc", "def"])
+    pool = Pool({"xx": ("Bad cab – fed!", "A bad egg", "Ça", "1 bad", "–")}, {"small": small})
+    assert set(pool.typed["xx", "small"]) == {"Bad cab – fed!", "Ça"}
+    assert pool.layouts == {"xx": ["small"]}
+    with pytest.raises(SentencesError, match="no layout here can"):
+        Pool({"xx": ("Zzz",)}, {"small": small}).draw("xx", "small", 1)
+
+
+def test_layouts_made_for_a_language_come_first(pool):
+    assert pool.layouts["de"][:2] == ["german", "qwertz"]
+    assert pool.layouts["ru"][0] == "jcuken"
+    assert "qwerty" not in pool.layouts["ru"]
+    assert "jcuken" not in pool.layouts["en"]
+
+
+def test_the_words_of_sentences_as_a_lexicon():
+    lexicon = Pool({"cy": ("Bore da, i chi!", "Nos da – i’r dre 5")}, {}).lexicon("cy")
+    assert set(lexicon.words) == {"Bore", "da", "i", "chi", "Nos", "i’r", "dre"}
+    assert lexicon.language == "cy"
+    assert lexicon.frequencies[lexicon.words.index("da")] > lexicon.frequencies[lexicon.words.index("chi")]
 
 
 def test_the_operators_file(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,30 +19,47 @@ fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args
 def export(
     store: Annotated[str, Option(help="Database of donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")],
     output: Annotated[
-        Path, Option("--output", "-o", help="JSON lines, gzip if it ends in .gz; or an .npz pack for training.")
+        Path, Option("--output", "-o", help="JSON lines (.gz for gzip), an .npz pack for training, or a new folder.")
     ],
+    language: Annotated[str | None, Option(help="Only this language.")] = None,
+    layout: Annotated[str | None, Option(help="Only this layout.")] = None,
+    session: Annotated[str | None, Option(help="Only this donor, by the session's hash.")] = None,
+    since: Annotated[datetime | None, Option(help="First day, in UTC.", formats=["%Y-%m-%d"])] = None,
+    until: Annotated[datetime | None, Option(help="Last day.", formats=["%Y-%m-%d"])] = None,
+    flagged: Annotated[
+        bool | None,
+        Option("--flagged/--unflagged", help="Only swipes that do not follow their word; or only those that do."),
+    ] = None,
+    max_key_distance: Annotated[float | None, Option(help="Farthest from the word's keys, in key widths.")] = None,
     skipped: Annotated[bool, Option("--skipped", help="Also write skipped words, without points.")] = False,
-    layouts: Annotated[Path | None, Option(help="For .npz: the server's directory of layouts.")] = None,
+    layouts: Annotated[Path | None, Option(help="The server's directory of layouts.")] = None,
 ) -> None:
-    """Write donated swipes in the schema of swipe.futo.org, which every other corpus command reads, or as a pack.
+    """Write donated swipes: as JSON lines, as a pack, or as a folder of Parquet with a dataset card.
+
+    The JSON lines are in the schema of swipe.futo.org, which every other corpus command reads.
 
     **Examples**
 
         glissando corpus export --store sqlite:///glissando-swipes.db -o donated.jsonl.gz
+        glissando corpus export --store sqlite:///glissando-swipes.db -o good.jsonl.gz --unflagged
         glissando corpus export --store postgresql://user@localhost/swipes -o donated.npz
+        glissando corpus export --store sqlite:///glissando-swipes.db -o dataset --language cy --since 2026-11-01
     """
     with needs_extra("the store", "web"):
-        from glissando.web.export import export_corpus, export_pack
-        from glissando.web.store import Store, StoreError
+        from glissando.web.database import StoreError
+        from glissando.web.export import write_export
+        from glissando.web.selection import Selection
+        from glissando.web.store import Store
     file = store.removeprefix("sqlite:///")
     if file != store and not Path(file).is_file():
         raise StoreError(f"no store {file}; sqlite:////absolute/path has four slashes")  # opening would create one
+    first, last = since and since.date(), until and until.date()
+    selection = Selection(language, layout, session, first, last, flagged, max_key_distance)
     opened = Store(store)
-    if output.suffix == ".npz":
-        count = export_pack(opened, output, layouts=layouts).rows
-    else:
-        count = export_corpus(opened, output, skipped=skipped)
-    opened.close()
+    try:
+        count = write_export(opened, output, selection, skipped=skipped, layouts=layouts)
+    finally:
+        opened.close()
     typer.echo(f"{output}: {count:,} {'swipe' if count == 1 else 'swipes'}")
 
 

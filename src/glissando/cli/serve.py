@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,13 @@ def serve(
     ] = None,
     sentences: Annotated[Path | None, Option(help="File of sentences to collect, one per line.")] = None,
     language: Annotated[str, Option(help="Language of those sentences.")] = "en",
+    consent: Annotated[
+        Path | None, Option(help="TOML file of what donors agree to; nothing is collected without one.")
+    ] = None,
+    https: Annotated[bool, Option("--https", help="Make a certificate, so that phones give all their points.")] = False,
+    address: Annotated[
+        str | None, Option(help="Address of this server for phones, where it is not found by itself: https://...")
+    ] = None,
     token: Annotated[
         str | None,
         Option(help="Token that the operator page asks for; random by default.", envvar="GLISSANDO_TOKEN"),
@@ -49,40 +57,90 @@ def serve(
     **Examples**
 
         glissando serve
-        glissando serve --host 0.0.0.0
+        glissando serve --host 0.0.0.0 --https --consent consent.toml
         glissando serve --runtime node_modules/onnxruntime-web/dist
         glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
     """
     import secrets
+    from contextlib import ExitStack
 
     with needs_extra("the server", "web"):
         import uvicorn
 
         from glissando.web.app import create_app
         from glissando.web.settings import Settings
-    settings = Settings(
-        store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), runtime=runtime or "",
-        sentences=str(sentences or ""), language=language, token=token or secrets.token_urlsafe(12),
-        any_pointer=any_pointer, threads=threads, queue=queue,
-        rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
-    )  # fmt: skip
-    app = create_app(settings)  # what cannot be read fails here, in one line
-    listener = bind(host, port)
-    typer.echo(greeting(host, listener.getsockname()[1], settings.token if token is None else ""))
     options: dict[str, Any] = {
         "log_level": "warning", "server_header": False, "limit_concurrency": 2000,
         # An access log would keep addresses and times, which link swipes to people.
         "access_log": False, "proxy_headers": proxy is not None, "forwarded_allow_ips": proxy,
         "timeout_keep_alive": 30, "timeout_graceful_shutdown": 5,
     }  # fmt: skip
-    with fetching() if runtime is None else nullcontext():
+    with ExitStack() as files:
+        places = Places.of(host, bind(host, port), https=https, address=address)
+        settings = Settings(
+            store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), runtime=runtime or "",
+            sentences=str(sentences or ""), language=language, consent=str(consent or ""), address=places.phones,
+            token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
+            rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
+        )  # fmt: skip
+        app = create_app(settings)  # what cannot be read fails here, in one line
+        fingerprint = ""
+        if https:
+            keys, fingerprint = files.enter_context(certificate(places.hosts))
+            options |= keys
+        typer.echo(greeting(places, settings.token if token is None else "", fingerprint, consent is not None))
+        if runtime is None:
+            files.enter_context(fetching())
         if processes == 1:
-            uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listener])
+            uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[places.listener])
             return
         settings.save()
-        port = listener.getsockname()[1]
-        listener.close()  # uvicorn binds again and hands the socket to its processes
-        uvicorn.run("glissando.web.app:create_app", factory=True, host=host, port=port, workers=processes, **options)
+        places.listener.close()  # uvicorn binds again and hands the socket to its processes
+        application = "glissando.web.app:create_app"
+        uvicorn.run(application, factory=True, host=host, port=places.port, workers=processes, **options)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the server is.
+
+    Attributes:
+        listener: the socket.
+        port: its port.
+        here: its address on this machine.
+        phones: its address for phones, "" where they cannot reach it.
+        hosts: the names and addresses in all of these.
+    """
+
+    listener: socket.socket
+    port: int
+    here: str
+    phones: str
+    hosts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, host: str, listener: socket.socket, *, https: bool, address: str | None) -> Places:
+        """The places of a server that listens on a host; ``address`` is what the operator says of it."""
+        everywhere = host in ("0.0.0.0", "::")
+        scheme, port = "https" if https else "http", listener.getsockname()[1]
+        shown = "localhost" if everywhere else f"[{host}]" if ":" in host else host
+        lan = lan_address() if everywhere else None
+        phones = address.rstrip("/") if address else f"{scheme}://{lan}:{port}" if lan else ""
+        hosts = [shown.strip("[]"), "localhost", "127.0.0.1", *([lan] if lan else [])]
+        return cls(listener, port, f"{scheme}://{shown}:{port}", phones, tuple(dict.fromkeys(hosts)))
+
+
+@contextmanager
+def certificate(hosts: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Make a certificate for as long as the server runs; gives uvicorn's options and the fingerprint."""
+    import tempfile
+
+    from glissando.web.certificate import make_certificate
+
+    with tempfile.TemporaryDirectory() as folder:
+        with needs_extra("--https", "https"):
+            made = make_certificate(hosts, Path(folder))
+        yield {"ssl_keyfile": made.key, "ssl_certfile": made.certificate}, made.fingerprint
 
 
 @contextmanager
@@ -146,17 +204,18 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def greeting(host: str, port: int, token: str) -> str:
+def greeting(places: Places, token: str, fingerprint: str, collects: bool) -> str:
     """What the terminal shows: addresses, a QR code if phones can connect, the token if it is random."""
-    everywhere = host in ("0.0.0.0", "::")
-    shown = "localhost" if everywhere else f"[{host}]" if ":" in host else host
-    lines = [f"glissando is at  http://{shown}:{port}/", f"collect swipes   http://{shown}:{port}/collect"]
-    lan = lan_address() if everywhere else None
-    if lan:
-        url = f"http://{lan}:{port}/"
-        lines += [f"on your phone    {url}", qr_code(url)]
+    lines = [f"glissando is at  {places.here}/"]
+    lines.append(
+        f"collect swipes   {places.here}/collect" if collects else "collect swipes   not without --consent FILE"
+    )
+    if places.phones:
+        lines += [f"on your phone    {places.phones}/", qr_code(f"{places.phones}/")]
+    if fingerprint:
+        lines += ["the browser warns of a certificate it does not know; its SHA-256 fingerprint is", f"  {fingerprint}"]
     if token:
-        lines.append(f"operator page    http://{shown}:{port}/operator  token {token}")
+        lines.append(f"operator page    {places.here}/operator  token {token}")
     return "\n".join(lines)
 
 

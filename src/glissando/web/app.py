@@ -17,26 +17,40 @@ import glissando
 from glissando.errors import GlissandoError
 from glissando.web.api import decode_router
 from glissando.web.border import BodyError, Border, RateError, RateLimit
-from glissando.web.collect import Collection, PointerError, TokenError, collect_router, operator_router
+from glissando.web.collect import (
+    Collection,
+    ConsentChangedError,
+    NotCollectingError,
+    PointerError,
+    collect_router,
+)
+from glissando.web.consent import load_consent
+from glissando.web.database import StoreBusyError
 from glissando.web.decoding import DecodeQueue, Keyboards, QueueFullError
 from glissando.web.files import ServedKit, add_files
-from glissando.web.sentences import load_sentences
+from glissando.web.operators import TokenError, operator_router
+from glissando.web.sentences import Pool, load_sentences
 from glissando.web.settings import Settings
-from glissando.web.store import Store, StoreBusyError, UnknownSentenceError, UnknownSessionError
+from glissando.web.store import ConfirmationError, Store, UnknownSentenceError, UnknownSessionError, WithdrawnError
 
 # Everything else that a caller can fix is 422.
 STATUS: dict[type[GlissandoError], int] = {
-    TokenError: 401, PointerError: 403, UnknownSessionError: 404, UnknownSentenceError: 404, RateError: 429,
-    QueueFullError: 503, StoreBusyError: 503,
+    TokenError: 401, PointerError: 403, NotCollectingError: 403, UnknownSessionError: 404, UnknownSentenceError: 404,
+    ConsentChangedError: 409, ConfirmationError: 409, WithdrawnError: 410, RateError: 429, QueueFullError: 503,
+    StoreBusyError: 503,
 }  # fmt: skip
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Make the app; without settings it takes those left in the environment."""
     settings = settings or Settings.load()
-    keyboards, queue, store = Keyboards(settings), DecodeQueue(settings.queue), Store(settings.store)
+    consent = load_consent(settings.consent) if settings.consent else None
+    keyboards, queue = Keyboards(settings), DecodeQueue(settings.queue)
+    pool = Pool(load_sentences(settings), keyboards.layouts)
+    keyboards.lexicons |= {code: pool.lexicon(code) for code in pool.sentences if code not in keyboards.languages}
+    store = Store(settings.store)
     site = Collection(
-        settings, store, load_sentences(settings), keyboards,
+        settings, store, pool, consent, keyboards, queue,
         RateLimit("swipes from this session", settings.rate_swipes, 10 * settings.rate_swipes),
         RateLimit("requests from this address", settings.rate_address, 10 * settings.rate_address),
     )  # fmt: skip

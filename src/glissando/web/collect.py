@@ -1,34 +1,49 @@
-"""Collecting swipes: consent, sentences, one upsert per word, and a way to take it all back."""
+"""Collecting swipes: consent, sentences, one upsert per word with its check, and a way to take it all back."""
 
 from __future__ import annotations
 
-import hmac
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 
+from glissando.corpus.filters import typeable
 from glissando.errors import GestureError, GlissandoError
 from glissando.gesture import Gesture
+from glissando.layout import ALIASES
+from glissando.web.address import page_address, phone_address, qr_rows
 from glissando.web.border import JsonRoute, RateLimit, address
-from glissando.web.decoding import Keyboards, layout_dict
+from glissando.web.checking import Check, check_swipe
+from glissando.web.consent import Consent
+from glissando.web.decoding import DecodeQueue, Keyboards
 from glissando.web.models import (
+    CheckModel,
     CollectionResponse,
-    DeletedResponse,
+    ConsentModel,
     SentencesResponse,
     SessionRequest,
     SessionResponse,
-    SummaryResponse,
     SwipeRequest,
     SwipeResponse,
+    WithdrawalRequest,
+    WithdrawalResponse,
+    WithdrawnModel,
     problems,
 )
-from glissando.web.sentences import Sentences, draw_sentences, words_of
+from glissando.web.sentences import Pool, words_of
 from glissando.web.settings import Settings
 from glissando.web.store import Donation, Sentence, Store
 
-RECENT = 24  # swipes drawn for the operator
 FAR = 10.0  # letter areas from its corner: no finger gets there
+
+
+class NotCollectingError(GlissandoError):
+    """The operator has not said what donors agree to."""
+
+
+class ConsentChangedError(GlissandoError):
+    """The donor agreed to a text that is not the present one."""
 
 
 class PointerError(GlissandoError):
@@ -39,18 +54,16 @@ class DonationError(GlissandoError):
     """A swipe that does not fit the sentence it says it belongs to."""
 
 
-class TokenError(GlissandoError):
-    """No operator's token, or a wrong one."""
-
-
 @dataclass(frozen=True)
 class Collection:
-    """What the routes share."""
+    """What the routes share; ``consent`` is None where nothing is collected."""
 
     settings: Settings
     store: Store
-    sentences: Sentences
+    pool: Pool
+    consent: Consent | None
     keyboards: Keyboards
+    queue: DecodeQueue
     by_session: RateLimit
     by_address: RateLimit
 
@@ -60,39 +73,51 @@ def collect_router(site: Collection) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["collection"], route_class=JsonRoute)
 
     @router.get("/collection")
-    def collection() -> CollectionResponse:
-        """Say what is collected here."""
+    def collection(request: Request) -> CollectionResponse:
+        """Say what is collected here, on which layouts, and what a donor agrees to."""
+        found = phone_address(request, site.settings.address)
+        layouts = {language: names for language, names in site.pool.layouts.items() if names}
         return CollectionResponse(
-            languages=sorted(site.sentences), any_pointer=site.settings.any_pointer,
+            consent=ConsentModel(version=site.consent.version, **asdict(site.consent)) if site.consent else None,
+            languages=list(layouts), layouts=layouts, any_pointer=site.settings.any_pointer,
             session_hours=site.settings.session_hours,
+            address=found and f"{found}/collect", qr=qr_rows(f"{found}/collect") if found else [],
         )  # fmt: skip
 
-    @router.post("/sessions", status_code=201, responses=problems(400, 413, 422, 429, 503))
+    @router.post("/sessions", status_code=201, responses=problems(400, 403, 409, 413, 422, 429, 503))
     def open_session(body: SessionRequest, request: Request) -> SessionResponse:
         """Consent, and get a random session that nothing links to a person."""
         site.by_address.take(address(request))
-        secret, expires = site.store.open_session(site.settings.session_hours)
-        return SessionResponse(session=secret, expires=expires)
+        consent = present_consent(site)
+        if body.version != consent.version:
+            raise ConsentChangedError("the text that donors agree to has changed; please read it again")
+        session = site.store.open_session(site.settings.session_hours, consent)
+        link = f"{page_address(request) or ''}/collect#withdraw={session.receipt}"
+        return SessionResponse(
+            session=session.secret, receipt=session.receipt, expires=session.expires, link=link, qr=qr_rows(link)
+        )
 
-    @router.delete("/sessions", responses=problems(404, 413, 422, 429, 503))
-    def delete_session(
-        request: Request, x_session: Annotated[str, Header(min_length=1, max_length=64, description="the secret")]
-    ) -> DeletedResponse:
-        """Delete a session and every swipe in it, at once and for good."""
+    @router.post("/withdrawals", responses=problems(400, 413, 422, 429, 503))
+    def withdraw(body: WithdrawalRequest, request: Request) -> WithdrawalResponse:
+        """Remove sessions and every swipe in them, at once and for good; the same again gives the same answer."""
         site.by_address.take(address(request))
-        return DeletedResponse(deleted=site.store.delete_session(x_session))
+        done = [site.store.withdraw(code) for code in body.codes]
+        rows = [WithdrawnModel(known=one.session is not None, removed=one.removed) for one in done]
+        # A session's secret and its receipt count once.
+        return WithdrawalResponse(removed=sum({one.session: one.removed for one in done}.values()), sessions=rows)
 
-    @router.get("/sentences", responses=problems(422, 429, 503))
+    @router.get("/sentences", responses=problems(403, 422, 429, 503))
     def sentences(
         request: Request,
         language: Annotated[str, Query(max_length=16, examples=["en"])] = "en",
         layout: Annotated[str, Query(max_length=64, examples=["qwerty"])] = "qwerty",
         count: Annotated[int, Query(ge=1, le=50)] = 10,
     ) -> SentencesResponse:
-        """Draw sentences at random, split into words."""
+        """Draw sentences at random that the layout can type, split into words."""
         site.by_address.take(address(request))
+        present_consent(site)
         keys = site.keyboards.layout(layout)
-        drawn = [Sentence.of(language, text) for text in draw_sentences(site.sentences, language, count)]
+        drawn = [Sentence.of(language, text) for text in site.pool.draw(language, ALIASES.get(layout, layout), count)]
         site.store.remember(drawn)
         rows = []
         for one in drawn:
@@ -100,56 +125,57 @@ def collect_router(site: Collection) -> APIRouter:
             rows.append({"id": one.id, "language": one.language, "words": words})
         return SentencesResponse.model_validate({"sentences": rows})
 
-    @router.post("/swipes", responses=problems(400, 403, 404, 413, 422, 429, 503))
-    def save_swipe(body: SwipeRequest, request: Request) -> SwipeResponse:
-        """Store one attempt at a word; the answer comes when it is on the disk."""
+    @router.post("/swipes", responses=problems(400, 403, 404, 410, 413, 422, 429, 503))
+    async def save_swipe(body: SwipeRequest, request: Request) -> SwipeResponse:
+        """Check one attempt at a word and store it; the answer comes when it is on the disk."""
         site.by_address.take(address(request))
         site.by_session.take(body.session)
-        return SwipeResponse(stored=site.store.save(body.session, checked_donation(site, body)))
+        donation = await run_in_threadpool(checked_donation, site, body)
+        check = await checked(site, donation) if donation.points else None
+        saved = await run_in_threadpool(site.store.save, body.session, donation, check)
+        return SwipeResponse(
+            stored=saved.stored,
+            again=check is not None and check.flagged and saved.tries == 1,
+            check=CheckModel(**asdict(check)) if check else None,
+        )
 
     return router
 
 
-def operator_router(site: Collection, attempts: RateLimit) -> APIRouter:
-    """Routes for the operator, behind the token."""
-    router = APIRouter(prefix="/api/operator", tags=["operator"])
-
-    @router.get("/summary", response_model=SummaryResponse, responses=problems(401, 429, 503))
-    def summary(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
-        """Count what was collected, and show the latest of it."""
-        attempts.take(address(request))
-        check_token(authorization, site.settings.token)
-        groups, hours = site.store.summary()
-        recent = site.store.recent(RECENT)
-        names = sorted({row.layout for row in recent} & site.keyboards.layouts.keys())
-        layouts = [layout_dict(site.keyboards.layouts[name], name) for name in names]
-        return {"groups": groups, "hours": hours, "recent": recent, "layouts": layouts}
-
-    return router
-
-
-def check_token(authorization: str, token: str) -> None:
-    """Refuse a header other than ``Bearer`` and the token; the time it takes tells nothing about the token."""
-    scheme, _, given = authorization.partition(" ")
-    right = hmac.compare_digest(given.strip().encode(), token.encode())
-    if not (token and scheme.lower() == "bearer" and right):
-        raise TokenError("the operator's token is needed, as 'Authorization: Bearer TOKEN'")
+def present_consent(site: Collection) -> Consent:
+    """What donors agree to, or an error where nothing is collected."""
+    if site.consent is None:
+        raise NotCollectingError(
+            "this server does not collect swipes: its operator has not said what donors agree to (--consent FILE)"
+        )
+    return site.consent
 
 
 def checked_donation(site: Collection, body: SwipeRequest) -> Donation:
     """What a request gives, checked against the sentence that was handed out."""
     if body.pointer != "touch" and not site.settings.any_pointer:
         raise PointerError(f"only swipes by a finger are collected here, got one by {body.pointer}")
-    site.keyboards.layout(body.layout)
+    keys, layout = site.keyboards.layout(body.layout), ALIASES.get(body.layout, body.layout)
     sentence = site.store.sentence(body.sentence)
     words = sentence.text.split()
     if body.word_index >= len(words) or words[body.word_index] != body.word:
         raise DonationError(f"word {body.word_index} of sentence {body.sentence!r} is not {body.word[:40]!r}")
+    if not typeable(body.word, frozenset(keys.letters)):
+        raise DonationError(f"{body.word[:40]!r} cannot be typed on layout {layout!r}")
     return Donation(
-        **body.model_dump(exclude={"session", "points"}),
+        **body.model_dump(exclude={"session", "points", "layout"}),
+        layout=layout,
         language=sentence.language,
         points=_stored_points(body.points),
     )
+
+
+async def checked(site: Collection, donation: Donation) -> Check:
+    """Check a swipe, off the event loop."""
+    keyboard = await site.keyboards.get(site.keyboards.layouts[donation.layout], donation.language)
+    gesture = Gesture.from_points(donation.points)
+    aspect = donation.canvas_height / donation.canvas_width
+    return await site.queue.run(check_swipe, keyboard, gesture, donation.word, aspect)
 
 
 def _stored_points(points: list[list[float]]) -> tuple[tuple[float, ...], ...]:

@@ -72,6 +72,7 @@ class Keyboards:
         self.matcher = MatcherRuntime(load_weights(settings.matcher), threads=settings.threads)
         self._lexicon = lru_cache(maxsize=settings.keyboards)(Lexicon.from_language)
         self._context = lru_cache(maxsize=settings.keyboards)(lambda language: load_context("auto", language))
+        self.lexicons: dict[str, Lexicon] = {}  # of languages that have no list
         self._room = settings.keyboards
         # Futures, so that visitors who want the same new keyboard share its making.
         self._keyboards: OrderedDict[tuple[str | Layout, str], asyncio.Future[Keyboard]] = OrderedDict()
@@ -145,7 +146,7 @@ class Keyboards:
 
     def _build(self, layout: Layout, language: str) -> Keyboard:
         """Build a keyboard and warm it up: the first swipe would wait for its trie, its context and compiled code."""
-        lexicon = join_lexicons([self._lexicon(code) for code in language.split(",")])
+        lexicon = join_lexicons([self.lexicons.get(code) or self._lexicon(code) for code in language.split(",")])
         keyboard = load(
             layout, lexicon=lexicon, weights=self.encoder, matcher=self.matcher, context=self._predictor(lexicon)
         )

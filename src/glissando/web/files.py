@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -73,6 +73,7 @@ def add_files(app: FastAPI, kit: ServedKit, builds: RateLimit) -> Callable[[], N
     answer, compress = _kit_route(kit, builds, maker), [Middleware(GZipMiddleware)]
     app.router.routes += [
         *(Route(path, partial(_page, static, name), middleware=compress) for path, name in PAGES.items()),
+        *(Route(f"{path}/", _without_slash) for path, name in PAGES.items() if path != "/" and name.endswith(".html")),
         Route("/sw.js", _service_worker, middleware=compress),
         Mount("/static", static, middleware=compress),
         Mount("/js", js, middleware=compress),
@@ -90,6 +91,11 @@ async def _page(static: StaticFiles, name: str, request: Request) -> Response:
 async def _service_worker(_: Request) -> Response:
     """Serve the service worker; a browser looks for a newer one whenever the page is opened."""
     return Response(await run_in_threadpool(lambda: service_worker(page_contents())), media_type=TYPES[".js"])
+
+
+async def _without_slash(request: Request) -> Response:
+    """Lead to the page whose address somebody typed with a slash too many."""
+    return RedirectResponse(request.url.path.rstrip("/"), 308)
 
 
 def _kit_route(

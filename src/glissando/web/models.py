@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Json
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Json
 
 MAX_POINTS = 4096
 MAX_CONTEXT = 4096  # characters; of them the last two words count
@@ -127,33 +128,83 @@ class HealthResponse(BaseModel):
     keyboards: int = Field(description="keyboards in memory")
 
 
+class ConsentModel(BaseModel):
+    """What a donor agrees to."""
+
+    version: str = Field(description="a hash of the text")
+    operator: str
+    contact: str
+    licence: str
+    purpose: str
+    kept: str = Field(description="how long")
+    stored: list[str]
+    not_stored: str
+    withdrawal: str
+    published: str
+
+
+QrCode = Annotated[
+    list[str], Field(description="rows of a QR code, 1 is dark, without a margin", examples=[["101", "010"]])
+]
+
+
 class CollectionResponse(BaseModel):
     """What is collected here."""
 
+    consent: ConsentModel | None = Field(description="null where nothing is collected")
     languages: list[str]
+    layouts: dict[str, list[str]] = Field(description="for each language the layouts that can type its sentences")
     any_pointer: bool = Field(description="whether swipes by mouse or pen are taken")
     session_hours: float
+    address: str | None = Field(description="where phones find the collection; null where they cannot")
+    qr: QrCode
+
+
+def _agreed(consent: bool) -> bool:
+    if not consent:
+        raise ValueError("only true is consent")
+    return consent
 
 
 class SessionRequest(Body):
-    """A donor's consent."""
+    """A donor's consent to the text of one version."""
 
-    model_config = example(consent=True)
+    model_config = example(consent=True, version="0123456789abcdef")
 
-    consent: Literal[True]
+    consent: Annotated[bool, AfterValidator(_agreed), Field(json_schema_extra={"const": True})]
+    version: Annotated[str, Field(min_length=1, max_length=16)]
 
 
 class SessionResponse(BaseModel):
-    """A session; whoever knows its secret may add to it and delete it."""
+    """A session; whoever knows its secret may add to it and withdraw it."""
 
     session: str = Field(description="a secret; the store keeps only a hash")
-    expires: int = Field(description="seconds since 1970")
+    receipt: str = Field(description="a code that withdraws the session", examples=["7K3M-Q0ZD-VX2H-4TNE"])
+    expires: int = Field(description="a full hour, in seconds since 1970")
+    link: str = Field(description="opens the page that withdraws the session")
+    qr: QrCode
 
 
-class DeletedResponse(BaseModel):
-    """How much was deleted."""
+class WithdrawalRequest(Body):
+    """Secrets and receipts of sessions to withdraw."""
 
-    deleted: int = Field(description="swipes")
+    model_config = example(codes=["7K3M-Q0ZD-VX2H-4TNE"])
+
+    codes: Annotated[list[Name], Field(min_length=1, max_length=50)]
+
+
+class WithdrawnModel(BaseModel):
+    """What became of one code."""
+
+    known: bool = Field(description="false where nothing is stored under the code")
+    removed: int = Field(description="swipes and skipped words, by this withdrawal or an earlier one")
+
+
+class WithdrawalResponse(BaseModel):
+    """How much was removed."""
+
+    removed: int = Field(description="swipes and skipped words in all")
+    sessions: list[WithdrawnModel] = Field(description="in the order of the codes")
 
 
 class WordModel(BaseModel):
@@ -196,12 +247,80 @@ class SwipeRequest(Body):
     orientation: Literal["portrait", "landscape"]
     pointer: Literal["touch", "pen", "mouse"] = "touch"
     attempt: Annotated[int, Field(ge=0, le=1_000_000, description="counts up in a session")] = 0
+    sampling: Literal["coalesced", "frame"] | None = Field(None, description="how the points were got")
+    pixel_ratio: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] | None = None
+    key_width_mm: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] | None = None
+    hand: Literal["left", "right"] | None = Field(None, description="the hand that swipes")
+    posture: Literal["thumb", "finger", "table"] | None = Field(None, description="how the device is held")
+
+
+class CheckModel(BaseModel):
+    """What was found out about a swipe."""
+
+    read: str | None = Field(description="the word read; null where there is none")
+    sure: float | None = Field(description="its probability")
+    right: bool = Field(description="whether it is the word asked for, apart from case and accents")
+    cost: float | None = Field(description="of the word asked for, nats per letter")
+    key_distance: float | None = Field(description="greatest distance to the word's keys, key widths")
+    flagged: bool = Field(description="whether the swipe does not follow its word")
 
 
 class SwipeResponse(BaseModel):
     """The swipe is on the disk."""
 
     stored: bool = Field(description="false where a later attempt at the word was stored before")
+    again: bool = Field(description="whether the donor is to be asked for the word once more")
+    check: CheckModel | None = Field(description="null for a skipped word")
+
+
+class SelectionModel(BaseModel):
+    """A part of what was collected; every condition may be left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    language: Annotated[str, Field(min_length=1, max_length=16)] | None = None
+    layout: Name | None = None
+    session: Annotated[str, Field(min_length=1, max_length=32)] | None = Field(None, description="a donor's hash")
+    since: date | None = Field(None, description="the first day, in UTC", examples=["2026-11-16"])
+    until: date | None = Field(None, description="the last day")
+    flagged: bool | None = Field(None, description="true: only flagged ones; false: only checked ones that are not")
+    max_key_distance: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] | None = None
+
+
+class ExportQuery(SelectionModel):
+    """A selection, and the form in which it is wanted."""
+
+    format: Literal["jsonl", "npz", "parquet"] = "jsonl"
+    skipped: bool = Field(False, description="skipped words too, in JSON lines and Parquet")
+
+
+class RemovalRequest(BaseModel):
+    """A selection to remove; without a confirmation it is only counted."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"selection": {"flagged": True}}]})
+
+    selection: SelectionModel
+    confirm: Annotated[int, Field(strict=True, ge=0, le=2**53)] | None = Field(None, description="the number found")
+
+
+class RemovalResponse(BaseModel):
+    """How many swipes and skipped words a selection had, and how many were removed."""
+
+    found: int
+    removed: int
+
+
+class TotalsModel(BaseModel):
+    """Counts of a selection."""
+
+    donors: int = Field(description="sessions")
+    swipes: int
+    skipped: int
+    words: int = Field(description="different ones")
+    checked: int
+    right: int = Field(description="read as asked")
+    flagged: int
+    withdrawn: int = Field(description="sessions, of the whole store")
 
 
 class GroupModel(BaseModel):
@@ -211,7 +330,26 @@ class GroupModel(BaseModel):
     language: str
     swipes: int
     skipped: int
+    flagged: int
     sessions: int
+
+
+class BarModel(BaseModel):
+    """A bar of a histogram."""
+
+    least: float
+    below: float | None = Field(description="null for the last bar")
+    swipes: int
+
+
+class DonorModel(BaseModel):
+    """Counts of one session."""
+
+    session: str
+    hour: int = Field(description="of the latest swipe, in seconds since 1970")
+    swipes: int
+    skipped: int
+    flagged: int
 
 
 class HourModel(BaseModel):
@@ -224,17 +362,25 @@ class HourModel(BaseModel):
 class RecentSwipeModel(BaseModel):
     """A swipe, to be drawn."""
 
+    session: str
     word: str
     layout: str
     language: str
     points: Json[list[list[float]]]
+    read: str | None
+    key_distance: float | None
+    flagged: bool | None = Field(description="null where it was not checked")
 
 
 class SummaryResponse(BaseModel):
     """What the operator sees."""
 
+    totals: TotalsModel
     groups: list[GroupModel]
     hours: list[HourModel]
+    key_distances: list[BarModel] = Field(description="key widths")
+    rates: list[BarModel] = Field(description="points per second")
+    donors: list[DonorModel] = Field(description="the latest")
     recent: list[RecentSwipeModel]
     layouts: list[LayoutModel] = Field(description="those the recent swipes were made on")
 
@@ -256,7 +402,8 @@ def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
     """The ``responses`` of a route that may fail with these statuses."""
     texts = {
         400: "not JSON", 401: "no token or a wrong one", 403: "not allowed here", 404: "no such thing",
-        413: "over 256 KB", 422: "not what is needed; the message says why", 429: "too many requests",
+        409: "no longer as it was shown", 410: "withdrawn", 413: "over 256 KB",
+        422: "not what is needed; the message says why", 429: "too many requests",
         503: "busy; come back after Retry-After seconds",
     }  # fmt: skip
     return {code: {"model": ErrorResponse, "description": texts[code]} for code in codes}

@@ -1,6 +1,7 @@
 """Tables of the store, and the steps that bring an older one up to date.
 
-No column says who a donor is: there is no address, no user agent, and only a hash of the session's secret.
+No column says who a donor is: there is no address, no user agent, and only a hash of the session's secret. All times
+are seconds since 1970, of full hours: finer ones would help to link a session with a person.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sqlalchemy import (
 
 from glissando.errors import GlissandoError
 
-VERSION = 2
+VERSION = 3
 
 metadata = MetaData()
 
@@ -35,8 +36,25 @@ schema = Table("glissando_schema", metadata, Column("version", Integer, nullable
 sessions = Table(
     "sessions", metadata,
     Column("id", String(32), primary_key=True),  # a hash of the donor's secret
-    Column("created", Integer, nullable=False),  # seconds since 1970, the hour they fall in
+    Column("created", Integer, nullable=False),
     Column("expires", Integer, nullable=False),
+    Column("receipt", String(32), unique=True),  # a hash of the code that withdraws; sessions of version 2 have none
+    Column("consent", String(16), nullable=False, server_default=""),  # which text was agreed to; "" before version 3
+)  # fmt: skip
+
+consents = Table(
+    "consents", metadata,
+    Column("version", String(16), primary_key=True),  # a hash of the text
+    Column("text", Text, nullable=False),  # JSON, as it was shown
+)  # fmt: skip
+
+# Sessions that were withdrawn: what still arrives for them is refused.
+withdrawals = Table(
+    "withdrawals", metadata,
+    Column("session", String(32), primary_key=True),
+    Column("receipt", String(32), unique=True),
+    Column("hour", Integer, nullable=False),
+    Column("removed", Integer, nullable=False),  # swipes and skipped words
 )  # fmt: skip
 
 sentences = Table(
@@ -61,7 +79,21 @@ swipes = Table(
     Column("orientation", String(16), nullable=False),
     Column("pointer", String(8), nullable=False, server_default="touch"),
     Column("attempt", Integer, nullable=False, server_default="0"),  # counts up in a session; the latest one stays
-    Column("received", Integer, nullable=False),  # seconds since 1970, the hour they fall in
+    Column("tries", Integer, nullable=False, server_default="1"),  # attempts at this word that were stored
+    Column("received", Integer, nullable=False),
+    Column("sampling", String(16)),  # how the points were got: coalesced, or one per frame
+    Column("rate", Float),  # points per second
+    Column("pixel_ratio", Float),
+    Column("key_width_mm", Float),
+    Column("hand", String(8)),
+    Column("posture", String(8)),
+    # The check; null where there was none: a skipped word, or a swipe of version 2.
+    Column("read", Text),  # the word that the server read
+    Column("sure", Float),  # its probability
+    Column("right", Boolean),  # whether it is the word asked for
+    Column("cost", Float),  # of the word asked for, nats per letter
+    Column("key_distance", Float),  # greatest distance to the word's keys, key widths
+    Column("flagged", Boolean),
     Index("swipes_by_hour", "received"),
 )  # fmt: skip
 
@@ -96,4 +128,26 @@ def _to_2(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE swipes ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0"))
 
 
-STEPS: dict[int, Callable[[Connection], None]] = {2: _to_2}
+def _to_3(connection: Connection) -> None:
+    """Version 3 adds consents, withdrawals and checks, and rounds the end of a session up to the hour."""
+    for step in (
+        "ALTER TABLE sessions ADD COLUMN receipt VARCHAR(32)",
+        "CREATE UNIQUE INDEX sessions_by_receipt ON sessions (receipt)",
+        "ALTER TABLE sessions ADD COLUMN consent VARCHAR(16) NOT NULL DEFAULT ''",
+        "UPDATE sessions SET expires = (expires / 3600 + 1) * 3600 WHERE expires % 3600 <> 0",
+        "CREATE TABLE consents (version VARCHAR(16) NOT NULL PRIMARY KEY, text TEXT NOT NULL)",
+        "CREATE TABLE withdrawals (session VARCHAR(32) NOT NULL PRIMARY KEY, receipt VARCHAR(32) UNIQUE,"
+        " hour INTEGER NOT NULL, removed INTEGER NOT NULL)",
+        "ALTER TABLE swipes ADD COLUMN tries INTEGER NOT NULL DEFAULT 1",
+    ):
+        connection.execute(text(step))
+    kinds = {
+        "sampling": "VARCHAR(16)", "rate": "FLOAT", "pixel_ratio": "FLOAT", "key_width_mm": "FLOAT",
+        "hand": "VARCHAR(8)", "posture": "VARCHAR(8)", "read": "TEXT", "sure": "FLOAT", '"right"': "BOOLEAN",
+        "cost": "FLOAT", "key_distance": "FLOAT", "flagged": "BOOLEAN",
+    }  # fmt: skip
+    for name, kind in kinds.items():
+        connection.execute(text(f"ALTER TABLE swipes ADD COLUMN {name} {kind}"))
+
+
+STEPS: dict[int, Callable[[Connection], None]] = {2: _to_2, 3: _to_3}

@@ -19,6 +19,8 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
     runtime: str = ""  # onnxruntime-web: empty for the one fetched into the cache, a directory, or "none"
     sentences: str = ""  # file of sentences to collect, one per line; empty for the built-in ones
     language: str = "en"  # of that file
+    consent: str = ""  # TOML file of what donors agree to; without one nothing is collected
+    address: str = ""  # of this server for phones, e.g. https://192.168.1.5:8000; empty if the page's own will do
     token: str = ""  # what the operator page asks for; without one there is no such page
     any_pointer: bool = False  # collect swipes of mice and pens too, not of fingers alone
     threads: PositiveInt = 1  # of the networks; the beam takes all cores

@@ -3,7 +3,8 @@
     {"word", "data": [{"x", "y", "t"}], "canvas_width", "canvas_height", "orientation", "session", "sentence", ..}
 
 Coordinates are already those of the letter area. swipe-5 adds layout, language, distance and dual_finger; with two
-fingers, ``data`` is {"L": [..], "R": [..]}. Words carry capitals and punctuation, which are taken off.
+fingers, ``data`` is {"L": [..], "R": [..]}. What `glissando serve` collected has key_dist_max too. Words carry capitals
+and punctuation, which are taken off.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from glissando.corpus.lines import LineError, UnusableRowError, read_rows
-from glissando.corpus.records import Swipe, bare_word, text_field, usable_gesture
+from glissando.corpus.records import Swipe, bare_word, number_field, text_field, usable_gesture
 
 MAX_DISTANCE = 1000  # the site's own measure of how far a path strays from its word: from here on it does not follow it
 
@@ -37,6 +38,7 @@ def _swipe(row: dict[str, Any]) -> Swipe:
         canvas_width=_pixels(row.get("canvas_width")),
         canvas_height=_pixels(row.get("canvas_height")),
         sentence=row["sentence"] if isinstance(row.get("sentence"), str) else None,
+        key_distance=number_field(row, "key_dist_max"),
         source="swipe.futo.org",
         language=text_field(row, "language") or "en",
     )

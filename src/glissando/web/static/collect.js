@@ -31,6 +31,10 @@ async function start() {
     show("desktop");
     return;
   }
+  if (!collection.consent) {
+    show("closed");
+    return;
+  }
   $("#language").replaceChildren(...collection.languages.map((code) => make("option", { value: code, text: languageName(code) })));
   $("#layout").replaceChildren(...layouts.map(({ name }) => make("option", { value: name, text: layoutName(name) })));
   $("#language").addEventListener("change", (event) => { $("#layout").value = usualLayout(event.target.value); });
@@ -75,7 +79,7 @@ function readSession() {
 async function session() {
   const kept = readSession();
   if (kept && kept.expires * 1000 > Date.now()) return kept;
-  const fresh = { ...await call("/api/sessions", { method: "POST", body: { consent: true } }), attempt: 0 };
+  const fresh = { ...await call("/api/sessions", { method: "POST", body: { consent: true, version: state.collection.consent.version } }), attempt: 0 };
   localStorage.setItem(SESSION, JSON.stringify(fresh));
   return fresh;
 }

@@ -56,13 +56,8 @@ export class Outbox {
   }
 
   async #sendDeletion(key) {
-    try {
-      const { deleted } = await call("/api/sessions", { method: "DELETE", headers: { "x-session": this.#get(key) } });
-      this.deleted = deleted;
-    } catch (error) {
-      if (error.temporary) throw error;
-      this.deleted = 0; // the server does not know the session: there is nothing of it
-    }
+    const { removed } = await call("/api/withdrawals", { method: "POST", body: { codes: [this.#get(key)] } });
+    this.deleted = removed;
     this.#remove(key);
   }
 
