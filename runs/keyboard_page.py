@@ -243,10 +243,10 @@ def opened(browser: Browser) -> Iterator[Page]:
 
 def measure_sizes(browser: Browser, port: int) -> None:
     """Print the bytes and seconds of a first visit, and of the next one."""
-    counted = Counted(port)
+    counted, held = Counted(port), []
     with opened(browser) as page:
         for visit in ("first visit", "next visit"):
-            held: list = []
+            held.clear()
             page.context.route("**/kit/*.gz*", lambda route: held.append(route))  # what the keys need not wait for
             page.goto("about:blank")
             counted.bytes = 0
