@@ -53,7 +53,7 @@ def written_by(keyboard, swipes):
 
 CUSTOM = Layout.from_rows("mine", ["qwfpgjluy", "arstdhneio", "zxcvbkm"])
 CASES = {
-    "en": ("layout=qwerty&language=en", QWERTY, "en", "feel good about this other world of ours"),
+    "en": ("layout=qwerty&language=en", QWERTY, "en", "feel good about this world"),
     "ru": ("layout=jcuken&language=ru", load_layout("jcuken"), "ru", "спасибо за хорошую погоду"),
     "de,en": ("layout=qwertz&language=de,en", load_layout("qwertz"), "de,en", "das ist ein meeting heute"),
     "own layout": ("", CUSTOM, "en", "travel over water"),
@@ -250,7 +250,7 @@ def test_where_there_never_is_a_runtime_the_server_reads(browser, keyboard_site)
         says(page, "The server reads your swipes, because the server does not have what this device needs.")
 
 
-@pytest.mark.parametrize("name", ["worker.js", "encoder.onnx.gz", "en.words.gz", "ort.wasm.bundle.min.js"])
+@pytest.mark.parametrize("name", ["worker.js", "en.words.gz", "ort.wasm.bundle.min.js"])
 def test_what_is_damaged_or_cannot_be_had_leaves_the_server_reading(browser, device_site, name):
     with opened(browser, "about:blank", **BARE) as page:
         page.context.route(f"**/{name}*", lambda route: route.fulfill(body="damaged", content_type="text/javascript"))

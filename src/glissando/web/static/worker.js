@@ -32,7 +32,8 @@ function described(error) {
 
 async function open({ index, languages }) {
   const files = new Map(filesFor(index, languages).map((name) => [name, download(index, name)]));
-  for (const file of files.values()) file.catch(() => {}); // whoever reads it hears of it
+  const all = Promise.all(files.values());
+  all.catch(() => {}); // it is waited for below
   const read = (name) => {
     const found = files.get(name) ?? download(index, name);
     files.delete(name); // it is not needed twice, and is kept elsewhere
@@ -43,6 +44,7 @@ async function open({ index, languages }) {
   const ort = await import(addressOf(index, module)).catch(async (error) => { await discard(index, module); throw error; });
   ort.env.wasm.numThreads = 1;
   ort.env.wasm.wasmBinary = await read(wasm);
+  await all;
   kit = await openKit(read, ort, index);
 }
 
