@@ -147,3 +147,26 @@ def test_tapped_letters_narrow_what_is_explained():
         meant = explain(board, SWIPE, word, tapped=("a", "b")).meant
         assert (meant.verdict, meant.rank, meant.score) == ("pruned", None, None)
         assert meant.log_prob is not None
+
+
+def test_no_letter_is_blamed_that_cost_nothing_to_speak_of():
+    sure = [[0.97, 0.01, 0.01, 0.01], [0.01, 0.96, 0.01, 0.02]]
+    board = keyboard({"ab": 10, "ac": 10}, sure)
+    meant = explain(board, SWIPE, "ab").meant
+    assert max(one.cost for one in meant.costs) == pytest.approx(-np.log(0.96), rel=1e-4)
+    assert meant.worst is None
+    assert explain(board, SWIPE, "ac").meant.worst == 1
+
+
+def test_an_own_word_that_the_beam_gave_up_is_pruned():
+    """A word that is listed must not be called unknown, however narrow the beam is."""
+    board = keyboard({"ab": 10}, width=1)
+    for word in ("cb", "Ac"):
+        board.vocabulary.learn(word)
+    assert [one.word for one in board.decode(SWIPE, 9)] == ["ab"]
+    meant = explain(board, SWIPE, "CB").meant
+    assert (meant.verdict, meant.rank, meant.would_rank) == ("pruned", None, 2)
+    assert meant.frequency == round(board.vocabulary.bytes()[0])
+    assert meant.score == pytest.approx(np.log(0.06), rel=1e-4)
+    tapped = explain(board, SWIPE, "cb", tapped=("a", "")).meant
+    assert (tapped.verdict, tapped.score) == ("pruned", None)

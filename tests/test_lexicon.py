@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 from glissando.errors import LexiconError
-from glissando.lexicon import ADDED, Lexicon, _from_wordfreq, join_lexicons, load_lexicon, type_character, typed_letters
+from glissando.lexicon import (
+    ADDED,
+    Lexicon,
+    _from_frequencies,
+    available_languages,
+    join_lexicons,
+    language_source,
+    load_lexicon,
+    type_character,
+    typed_letters,
+)
 
 LATIN = frozenset("abcdefghijklmnopqrstuvwxyz")
 AOSP = """dictionary=main:en,locale=en_US,description=English,date=1414726273,version=54
@@ -157,7 +167,7 @@ def test_what_cannot_be_joined():
 
 
 def cleaned(language, frequencies):
-    return set(_from_wordfreq(frequencies, language, 1e-7).words)
+    return set(_from_frequencies("test", frequencies, language, 1e-7).words)
 
 
 def test_words_of_another_script_are_dropped():
@@ -184,3 +194,24 @@ def test_wordfreq_without_foreign_letters():
     assert english >= {"café", "naïve", "fiancé"}
     assert not english & {"în", "sé", "α", "à"}
     assert not {"mне", "the"} & set(load_lexicon("ru").words)
+
+
+def test_a_languages_words_come_by_frequency_and_then_by_their_utf_8_bytes():
+    lexicon = _from_frequencies("test", {"zoo": 1e-4, "über": 1e-4, "Über": 1e-4, "the": 0.05, "ape": 1e-4}, "de", 1e-7)
+    assert lexicon.words == ("the", "ape", "zoo", "Über", "über")
+    english = load_lexicon("en")
+    keys = [(-byte, word.encode()) for word, byte in zip(english.words, english.frequencies.tolist(), strict=True)]
+    assert keys == sorted(keys)
+
+
+def test_a_packaged_list_is_a_language_like_wordfreqs():
+    assert {"tok", "en"} <= set(available_languages())
+    toki_pona = Lexicon.from_language("tok")
+    assert (toki_pona.name, toki_pona.language) == ("packaged tok", "tok")
+    assert 135 <= len(toki_pona) <= 150
+    assert {"toki", "pona", "kijetesantakalu", "n"} <= set(toki_pona.words)
+    assert set("".join(toki_pona.words)) == set("aeijklmnopstuw")
+    assert set(toki_pona.words[:2]) == {"e", "li"}  # both as frequent as a byte can say
+    assert toki_pona.frequencies.min() > 120  # on wordfreq's scale: none of so few words is rare
+    assert language_source("tok") != language_source("en")
+    assert "li 900" in language_source("tok")

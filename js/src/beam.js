@@ -3,11 +3,22 @@
 const IMPOSSIBLE = -1e30; // log of zero, finite so that differences stay numbers
 const MAX_DEPTH = 255;
 
-// log(exp a + exp b)
+// ln(1 + exp -x) at steps of 1/256 up to 16, where it is nothing to float32.
+const STEPS = 256;
+const LAST = 16 * STEPS;
+const SOFTPLUS = Float64Array.from({ length: LAST + 2 }, (_, i) => Math.log1p(Math.exp(-i / STEPS)));
+
+/**
+ * log(exp a + exp b), from a table: as exact as float32, and several times as quick.
+ * @param {number} a
+ * @param {number} b
+ */
 export function add(a, b) {
   const high = a > b ? a : b;
-  const gap = a > b ? b - a : a - b;
-  return gap > -16 ? high + Math.log1p(Math.exp(gap)) : high;
+  const place = (a > b ? a - b : b - a) * STEPS;
+  if (place >= LAST) return high;
+  const step = place | 0;
+  return high + SOFTPLUS[step] + (place - step) * (SOFTPLUS[step + 1] - SOFTPLUS[step]);
 }
 
 export class Beam {
@@ -100,10 +111,11 @@ export class Beam {
       const below = depth[i] + 1;
       const weight = weights[below];
       const reward = bonus * below;
+      const [same, again, whole] = [label[i], ended[i], total[i]];
       const end = children[node[i] + 1];
       for (let child = children[node[i]]; child < end; child += 1) {
         const letter = labels[child];
-        const reached = (letter === label[i] ? ended[i] : total[i]) + frame[letter];
+        const reached = (letter === same ? again : whole) + frame[letter];
         const promised = reward + ahead[best[child]];
         // A full beam keeps at least its own hypotheses: what ranks below all of them cannot stay.
         if (reached * weight + promised < floor) continue;

@@ -60,16 +60,36 @@ export class Context {
   }
 
   /**
+   * The state after one more word: [0, 5] and 7 give [0, 5, 7], then 9 gives [7, 9].
+   * @param {number[]} state
+   * @param {number} word its number
+   * @returns {number[]}
+   */
+  advance(state, word) {
+    const words = [...state, word];
+    return words[0] === 0 && words.length <= 3 ? words : words.slice(-2);
+  }
+
+  /**
+   * What may follow a state.
+   * @param {number[]} state
+   * @returns {Outlook}
+   */
+  follow(state) {
+    const { trust: even, min_trust: least, max_trust: most } = this.constants;
+    const [third, second, last] = [-1, -1, -1, ...state].slice(-3);
+    const logOdds = even + this.ratio(last, second, third) + this.ratio(second, third);
+    const trust = 1 / (1 + Math.exp(-Math.min(Math.max(logOdds, least), most)));
+    return new Outlook(this, last, findPair(this.tables, second, last), last >= 0 ? trust : 0);
+  }
+
+  /**
    * What may follow a text.
    * @param {string} text
    * @returns {Outlook}
    */
   after(text) {
-    const { trust: even, min_trust: least, max_trust: most } = this.constants;
-    const [third, second, last] = [-1, -1, -1, ...this.state(text)].slice(-3);
-    const logOdds = even + this.ratio(last, second, third) + this.ratio(second, third);
-    const trust = 1 / (1 + Math.exp(-Math.min(Math.max(logOdds, least), most)));
-    return { last, pair: findPair(this.tables, second, last), trust: last >= 0 ? trust : 0 };
+    return this.follow(this.state(text));
   }
 
   // ln P(word | words before) / P(word); 0 where the word or the one before it is unknown or none.
@@ -77,28 +97,47 @@ export class Context {
     if (word <= 0 || last < 0) return 0;
     return this.constants.step * stored(this.tables, word, last, findPair(this.tables, second, last));
   }
+}
+
+/** What may follow in one place of a text. */
+export class Outlook {
+  /**
+   * @param {Context} context the counts
+   * @param {number} last the number of the word before, -1 if it is not known
+   * @param {number} pair the row of the two words before, -1 where they predict nothing more
+   * @param {number} trust the probability that the text goes on as language does; 0 in an unknown context
+   */
+  constructor(context, last, pair, trust) {
+    this.context = context;
+    this.last = last;
+    this.pair = pair;
+    this.trust = trust;
+  }
+
+  /** ln of what a word's probability is multiplied by if it was never seen here. */
+  get unseen() {
+    return this.trust ? this.#likelier(stored(this.context.tables, -1, this.last, this.pair)) : 0;
+  }
 
   /**
    * What words gain over one that was never seen here, in nats.
-   * @param {Outlook} outlook
    * @param {number[]} words their numbers
    * @returns {number[]}
    */
-  gains({ last, pair, trust }, words) {
-    if (!trust) return words.map(() => 0);
-    const never = stored(this.tables, -1, last, pair);
-    const likelier = (steps) => Math.log(trust * Math.exp(this.constants.step * steps) + 1 - trust);
+  gains(words) {
+    if (!this.trust) return words.map(() => 0);
+    const never = stored(this.context.tables, -1, this.last, this.pair);
     return words.map((word) => {
-      const steps = stored(this.tables, word, last, pair);
-      return steps === never ? 0 : likelier(steps) - likelier(never);
+      const steps = stored(this.context.tables, word, this.last, this.pair);
+      return steps === never ? 0 : this.#likelier(steps) - this.#likelier(never);
     });
   }
-}
 
-/**
- * @typedef {{last: number, pair: number, trust: number}} Outlook the number of the word before, the row of the two
- *   words before (-1 where they predict nothing more), and the probability that the text goes on as language does
- */
+  /** @param {number} steps */
+  #likelier(steps) {
+    return Math.log(this.trust * Math.exp(this.context.constants.step * steps) + 1 - this.trust);
+  }
+}
 
 /**
  * @param {ArrayBuffer} buffer the whole file
@@ -174,10 +213,19 @@ export function lastWords(text, { tail, elisions }) {
  * @returns {string[]}
  */
 export function splitWords(sentence, elisions) {
-  return (sentence.match(WORDS) ?? []).map(plain).flatMap((word) => {
+  return writtenWords(sentence).map(plain).flatMap((word) => {
     const head = word.slice(0, Math.max(word.indexOf("'"), 0));
     return elisions.includes(head) ? [head, word.slice(head.length + 1)] : [word];
   });
+}
+
+/**
+ * The words of a text as they are written there.
+ * @param {string} text
+ * @returns {string[]}
+ */
+export function writtenWords(text) {
+  return text.match(WORDS) ?? [];
 }
 
 // A word as it is counted: lower case, with a straight apostrophe.

@@ -1,6 +1,7 @@
 // The words that a keyboard can write: those of its lexicon, the person's own, and any string of letters.
 
 import { readLetters } from "./literal.js";
+import { foldCase } from "./typing.js";
 
 const RESTRICTED = 16; // tries of tapped beginnings and ends that are kept
 export const LEXICON = "lexicon";
@@ -21,10 +22,19 @@ export const NO_AFFIXES = { prefix: [], suffix: [] };
  * @property {number} shape how well the swipe follows its keys; 0 where the scoring has no use for it
  */
 
+/**
+ * @typedef {object} Form a word of a spelling
+ * @property {number} row of the spelling
+ * @property {number} word its index in the lexicon, or -1 where the text is given
+ * @property {string | null} text
+ * @property {number} frequency byte
+ */
+
 export class Dictionary {
   /**
    * @param {object} parts
-   * @param {import("./trie.js").Trie} parts.trie the lexicon
+   * @param {import("./lexicon.js").Lexicon} parts.lexicon
+   * @param {import("./tree.js").WordTree} parts.trie the lexicon on the letters of the layout
    * @param {import("./typing.js").Typing} parts.typing
    * @param {import("./vocabulary.js").Vocabulary} parts.vocabulary the person's own words
    * @param {import("./literal.js").Fluency | null} parts.fluency null where no literals are read
@@ -43,20 +53,30 @@ export class Dictionary {
   }
 
   /**
+   * The trees that are searched for words between tapped letters.
+   * @param {{prefix: number[], suffix: number[]}} affixes
+   * @returns {{lexicon: import("./tree.js").WordTree, own: import("./tree.js").WordTree | null}} no own one where the lexicon
+   *   has all of the person's words
+   */
+  trees(affixes) {
+    const own = this.#own();
+    return { [LEXICON]: this.#restricted(affixes), [OWN]: own?.isNew.some(Boolean) ? own.tree.restricted(affixes) : null };
+  }
+
+  /**
    * The words that a swipe may mean, those of the lexicon first.
    * @param {Float32Array} logProbs [frames, letters + 1]
    * @returns {Spelling[]}
    */
   search(logProbs, affixes = NO_AFFIXES) {
-    const trie = this.#restricted(affixes);
+    const { lexicon: trie, own: tree } = this.trees(affixes);
     const listed = this.beams.listed.search(logProbs, trie).map(({ node, logProb }) => {
       return spelling(LEXICON, trie, node, logProb, trie.frequencies[trie.endings[node]]); // of the most frequent word
     });
+    if (!tree) return listed;
     const own = this.#own();
-    if (!own?.isNew.some(Boolean)) return listed;
-    const tree = own.tree.restricted(affixes);
     const found = this.beams.own.search(logProbs, tree).map(({ node, logProb }) => {
-      const bytes = wordsAt(tree, node).filter((word) => own.isNew[word]).map((word) => own.bytes[word]);
+      const bytes = tree.wordsAt(node).filter((word) => own.isNew[word]).map((word) => own.bytes[word]);
       return spelling(OWN, tree, node, logProb, Math.max(-1, ...bytes));
     });
     return [...listed, ...found.filter(({ frequency }) => frequency >= 0)];
@@ -80,22 +100,41 @@ export class Dictionary {
   /**
    * Every word of some spellings: the lexicon's, then the person's, then literals.
    * @param {Spelling[]} spellings
-   * @returns {{row: number, place: number, text: string | null, frequency: number}[]} the row is that of the spelling;
-   *   the place that of the lexicon, or -1 where the text is given
+   * @returns {Form[]}
    */
   forms(spellings) {
     const own = this.#own();
     const forms = { [LEXICON]: [], [OWN]: [], [LITERAL]: [] };
     spellings.forEach(({ source, tree, node, labels }, row) => {
-      if (source === LITERAL) forms[LITERAL].push({ row, place: -1, text: labels.map((label) => tree.letters[label]).join(""), frequency: 0 });
-      else for (const word of wordsAt(tree, node)) {
+      if (source === LITERAL) forms[LITERAL].push({ row, word: -1, text: labels.map((label) => tree.letters[label]).join(""), frequency: 0 });
+      else for (const word of tree.wordsAt(node)) {
         if (source === LEXICON) {
-          const frequency = Math.max(this.trie.frequencies[word], own?.raised.get(word) ?? 0); // of a word that the person uses
-          forms[LEXICON].push({ row, place: word, text: null, frequency });
-        } else if (own.isNew[word]) forms[OWN].push({ row, place: -1, text: own.words[word], frequency: own.bytes[word] });
+          const frequency = Math.max(this.lexicon.frequencies[word], own?.raised.get(word) ?? 0); // of a word that the person uses
+          forms[LEXICON].push({ row, word, text: null, frequency });
+        } else if (own.isNew[word]) forms[OWN].push({ row, word: -1, text: own.words[word], frequency: own.bytes[word] });
       }
     });
     return [...forms[LEXICON], ...forms[OWN], ...forms[LITERAL]];
+  }
+
+  /** A word as it is written. */
+  write({ word, text }) {
+    return text ?? this.lexicon.word(word);
+  }
+
+  /** Whether a word can be written, in any case: the lexicon has it, or the person. */
+  has(word) {
+    const labels = this.typing.word(word);
+    const folded = foldCase(word);
+    const own = this.#own();
+    if (!labels.length) return false;
+    return this.trie.wordsOf(labels).some((one) => foldCase(this.lexicon.word(one)) === folded)
+      || Boolean(own?.tree.wordsOf(labels).some((one) => foldCase(own.words[one]) === folded));
+  }
+
+  // The index of a word in the lexicon, of which the labels are known; -1 where it is missing.
+  #listed(word, labels) {
+    return this.trie.wordsOf(labels).find((one) => this.lexicon.word(one) === word) ?? -1;
   }
 
   #restricted(affixes) {
@@ -113,9 +152,9 @@ export class Dictionary {
     if (!this.vocabulary.uses.size) return null;
     const found = this.vocabulary.lookUp(this.trie.letters, this.typing);
     if (this.kept?.tree !== found.tree) {
-      const places = found.words.map((word, i) => this.trie.placeOf(word, found.spelled[i]));
-      const raised = new Map(places.flatMap((place, i) => (place >= 0 ? [[place, found.bytes[i]]] : [])));
-      this.kept = { ...found, isNew: places.map((place) => place < 0), raised };
+      const listed = found.words.map((word, i) => this.#listed(word, found.spelled[i]));
+      const raised = new Map(listed.flatMap((word, i) => (word >= 0 ? [[word, found.bytes[i]]] : [])));
+      this.kept = { ...found, isNew: listed.map((word) => word < 0), raised };
     }
     return this.kept;
   }
@@ -123,8 +162,4 @@ export class Dictionary {
 
 function spelling(source, tree, node, logProb, frequency) {
   return { source, tree, node, labels: tree.spellLabels(node), logProb, frequency, fluency: 0, location: 0, shape: 0 };
-}
-
-function wordsAt(tree, node) {
-  return Array.from(tree.words.subarray(tree.endings[node], tree.endings[node + 1]));
 }

@@ -1,42 +1,53 @@
-// A keyboard: all parts of a bundle together. Points in, candidates out; nothing leaves the page.
+// A keyboard: layout, words, networks and constants bound together. Points in, candidates out; nothing leaves the page.
 
 import { Beam } from "./beam.js";
-import { BundleError, openBundle } from "./bundle.js";
-import { readContext } from "./context.js";
-import { Dictionary, NO_AFFIXES } from "./dictionary.js";
+import { BundleError, readBundle } from "./bundle.js";
+import { Dictionary, LITERAL, NO_AFFIXES } from "./dictionary.js";
+import { explain } from "./explain.js";
 import { Ruler, median } from "./geometry.js";
-import { Fluency } from "./literal.js";
+import { contributions } from "./habits.js";
 import { contenders, letterKeys, spellKeys, spread, toKeyWidths } from "./match.js";
 import { checkPoints, resample } from "./resample.js";
 import { reweigh } from "./rescore.js";
-import { choose, isGeometric, score, scoreSpelling, shares } from "./scoring.js";
-import { readTrie } from "./trie.js";
+import { isGeometric, rank, score, scoreSpelling, shares } from "./scoring.js";
+import { bestSequence } from "./sentence.js";
 import { Typing } from "./typing.js";
 import { Vocabulary, VocabularyError } from "./vocabulary.js";
 
-const MAX_KEYS = 64; // of the exported encoder
 const NOT_LOOKED_UP = -2; // of a word's number in the context
 
+/**
+ * @typedef {object} Parts what a keyboard is made of
+ * @property {Layout} layout
+ * @property {import("./lexicon.js").Lexicon} lexicon
+ * @property {import("./languages.js").Languages} languages those of the lexicon, one or several
+ * @property {import("./tree.js").WordTree} trie the lexicon on the letters of the layout
+ * @property {any} constants those of a bundle's constants.json
+ * @property {import("./networks.js").Networks} networks
+ * @property {import("./context.js").Context | import("./languages.js").Contexts | null} context which words follow which; null where that is not known
+ * @property {import("./literal.js").Fluency | null} fluency which letters follow which; null where no literals are read
+ * @property {any} [bundle] what it was read from
+ */
+
+/**
+ * @typedef {{letter: string, cx: number, cy: number, rx: number, ry: number}} Key centre and half size in fractions of the
+ *   letter area
+ * @typedef {{name?: string, language?: string, aspect: number, keys: Key[]}} Layout
+ */
+
 export class Keyboard {
-  // read(name) -> Promise of an ArrayBuffer; ort: onnxruntime-web.
+  /**
+   * The keyboard of a bundle.
+   * @param {(name: string) => Promise<ArrayBuffer>} read
+   * @param {any} ort the module onnxruntime-web
+   */
   static async load(read, ort) {
-    const bundle = await openBundle(read);
-    const names = ["layout.json", "constants.json"];
-    const [layout, constants] = await Promise.all(names.map((name) => bundle.json(name)));
-    const { models, context: before, fluency: grams } = bundle.manifest;
-    if (constants.scoring.fluency_weight && !grams) throw new BundleError("the manifest names no fluency, which the constants want");
-    const session = async (model) => model
-      && ort.InferenceSession.create(new Uint8Array(await bundle.file(model.file)), { executionProviders: ["wasm"] });
-    const trie = readTrie(await bundle.file("trie.bin"));
-    const sessions = {};
-    for (const name of ["encoder", "decoder", "matcher"]) sessions[name] = await session(models[name]);
-    const context = before ? readContext(await bundle.file(before.file), constants.context) : null;
-    const fluency = grams ? new Fluency(new Uint8Array(await bundle.file(grams.file)), grams.order, trie.letters.length + 1) : null;
-    return new Keyboard({ bundle, layout, constants, trie, sessions, context, fluency, ort });
+    return new Keyboard(await readBundle(read, ort));
   }
 
-  constructor({ bundle, layout, constants, trie, sessions, context, fluency, ort }) {
-    Object.assign(this, { bundle, layout, constants, trie, sessions, context, fluency, ort });
+  /** @param {Parts} parts */
+  constructor({ layout, lexicon, languages, trie, constants, networks, context, fluency, bundle = null }) {
+    Object.assign(this, { layout, lexicon, languages, trie, constants, networks, context, fluency, bundle });
     this.groups = trie.letters.map((letter) => layout.keys.flatMap((key, i) => (key.letter === letter ? [i] : [])));
     const beam = (search) => new Beam(trie.letters.length, search, constants.scoring);
     const width = Math.min(constants.search.width, constants.vocabulary.width);
@@ -44,15 +55,12 @@ export class Keyboard {
     this.typing = new Typing(trie.letters, constants.typed_as);
     this.vocabulary = new Vocabulary(constants.vocabulary);
     this.ruler = new Ruler(layout, this.groups, constants.geometry);
-    const centres = new Float32Array(2 * MAX_KEYS);
-    const mask = new Uint8Array(MAX_KEYS);
-    layout.keys.forEach((key, i) => { centres.set([key.cx, key.cy], 2 * i); mask[i] = 1; });
-    this.keys = new ort.Tensor("float32", centres, [1, MAX_KEYS, 2]);
-    this.mask = new ort.Tensor("bool", mask, [1, MAX_KEYS]);
-    this.last = Promise.resolve();
+    this.keys = networks.keys(layout.keys);
     this.keyWidth = 2 * median(layout.keys.map((key) => key.rx));
     this.letterKeys = this.groups.map((group) => group.map((i) => toKeyWidths(layout.keys[i].cx, layout.keys[i].cy, this.keyWidth, layout.aspect)));
-    this.wordNumbers = new Int32Array(trie.frequencies.length).fill(NOT_LOOKED_UP);
+    this.wordNumbers = new Int32Array(lexicon.length).fill(NOT_LOOKED_UP);
+    /** What is known of how the person swipes; null where the ranking does not follow anyone. @type {import("./habits.js").Habits | null} */
+    this.habits = null;
   }
 
   /** The person's own words, in memory; `Vocabulary.from` reads them from JSON. */
@@ -61,8 +69,14 @@ export class Keyboard {
   }
 
   set vocabulary(vocabulary) {
-    const { trie, typing, fluency, beams, constants } = this;
-    this.dictionary = new Dictionary({ trie, typing, vocabulary, fluency, beams, constants });
+    const { lexicon, trie, typing, fluency, beams, constants } = this;
+    this.dictionary = new Dictionary({ lexicon, trie, typing, vocabulary, fluency, beams, constants });
+  }
+
+  /** The constants of the ranking as the person's habits have changed them. */
+  get scoring() {
+    const packaged = this.constants.scoring;
+    return this.habits ? this.habits.apply(packaged) : packaged;
   }
 
   /** Adds a word to the person's own, or counts it up; it can be written at once. */
@@ -77,52 +91,99 @@ export class Keyboard {
   }
 
   /**
+   * Learns from a word that a person accepted or corrected: the ranking adapts, and a word of his own counts up.
+   * @param {number[][]} points the swipe
+   * @param {string} word
+   */
+  async accept(points, word) {
+    await this.observe(points, word);
+    if (this.vocabulary.uses.has(word.normalize("NFC")) || this.lexicon.find(word) < 0) this.learn(word);
+  }
+
+  /**
+   * Records in the habits which word a swipe meant, if that was found. Literals do not count: few are meant.
+   * @param {number[][]} points
+   * @param {string} word
+   */
+  async observe(points, word) {
+    if (!this.habits) return;
+    checkPoints(points);
+    const { scoring } = this.constants; // factors multiply what was recorded, so that is what the packaged constants give
+    const path = resample(points, this.constants.path);
+    const spellings = this.find(points, await this.read(path), NO_AFFIXES, scoring);
+    const matches = await this.match(path, spellings, scoring);
+    const rows = [...spellings.keys()].filter((row) => spellings[row].source !== LITERAL);
+    const typed = String(this.typing.word(word));
+    const meant = rows.findIndex((row) => String(spellings[row].labels) === typed);
+    if (meant < 0) return;
+    const terms = contributions(rows.map((row) => spellings[row]), matches && rows.map((row) => matches[row]), matches ? scoring.matched : scoring);
+    this.habits.record(terms, meant);
+  }
+
+  /** Whether a word can be written, in any case: the lexicon has it, or it is one of the person's own. */
+  has(word) {
+    return this.dictionary.has(word);
+  }
+
+  /**
    * The k words a swipe most likely means, best first; `none` of the list says how likely none of them is right.
    * @param {number[][]} points [[x, y, t_ms], ...] over the letter area
    * @param {number} [k]
    * @param {string | null} [context] the text before the swipe; "" is the beginning of a text, null is not known
    * @param {{prefix?: string, suffix?: string}} [tapped] letters that the words must begin and end with
    */
-  async decode(points, k = 5, context = null, { prefix = "", suffix = "" } = {}) {
+  async decode(points, k = 5, context = null, tapped = {}) {
+    return this.choose(await this.finalists(points, tapped), k, context);
+  }
+
+  /**
+   * The words that a swipe may mean, scored as if it stood alone.
+   * @param {number[][]} points
+   * @param {{prefix?: string, suffix?: string}} [tapped]
+   * @returns {Promise<import("./scoring.js").Finalists>}
+   */
+  async finalists(points, { prefix = "", suffix = "" } = {}) {
     checkPoints(points);
     const affixes = this.dictionary.affixes(prefix, suffix);
     const path = resample(points, this.constants.path);
     const spellings = this.find(points, await this.read(path), affixes);
-    return this.choose(this.score(spellings, await this.match(path, spellings)), k, context);
+    return this.score(spellings, await this.match(path, spellings));
   }
 
-  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder.
-  async read(path) {
-    const encoded = await this.encode(path);
-    const corrected = this.sessions.decoder ? this.byLetter(await this.correct(encoded)) : null;
+  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder. An explanation needs all
+  // that the encoder says.
+  async read(path, all = false) {
+    const corrects = this.networks.has("decoder");
+    const encoded = await this.encode(path, all || corrects);
+    const corrected = corrects ? this.byLetter(await this.correct(encoded)) : null;
     return { encoded, letters: this.byLetter(encoded.logProbs), corrected };
   }
 
   // The spellings that a swipe may mean, measured: words, and literals where no word is plain to see.
-  find(points, read, affixes = NO_AFFIXES) {
-    const words = this.measure(points, this.#weigh(this.dictionary.search(read.letters, affixes), read));
-    if (!this.constants.scoring.fluency_weight || this.#isPlain(words)) return words;
-    return [...words, ...this.measure(points, this.#weigh(this.dictionary.read(read.letters, affixes), read))];
+  find(points, read, affixes = NO_AFFIXES, scoring = this.scoring) {
+    const words = this.measure(points, this.weigh(this.dictionary.search(read.letters, affixes), read));
+    if (!this.constants.scoring.fluency_weight || this.#isPlain(words, scoring)) return words;
+    return [...words, ...this.#measureMore(this.weigh(this.dictionary.read(read.letters, affixes), read))];
   }
 
   // Mixes the decoder's log-probabilities into the encoder's.
-  #weigh(spellings, { corrected }) {
+  weigh(spellings, { corrected }) {
     return corrected ? reweigh(spellings, corrected, this.constants.scoring.decoder_share) : spellings;
   }
 
   // Whether a word is so clearly read that literals need not be looked for.
-  #isPlain(spellings) {
+  #isPlain(spellings, scoring) {
     if (!spellings.length) return false;
-    const { scoring, literals } = this.constants;
+    const { literals } = this.constants;
     const scores = spellings.map((spelling) => scoreSpelling(spelling, spelling.frequency, scoring));
     const best = scores.indexOf(Math.max(...scores));
     return spellings[best].logProb >= literals.plain && shares(scores, scoring)[best] >= scoring.doubt;
   }
 
-  // -> {logProbs: Float32Array [frames, keys + 1], blank last; frames, coefficients, gate}
-  async encode(path) {
-    const features = new this.ort.Tensor("float32", path, [1, 2, path.length / 2]);
-    const outputs = await this.#run(this.sessions.encoder, { features, layout_keys: this.keys, layout_mask: this.mask });
+  // -> {logProbs: Float32Array [frames, keys + 1], blank last; frames; and where all is asked for coefficients, gate}
+  async encode(path, all = true) {
+    const features = this.networks.tensor("float32", path, [1, 2, path.length / 2]);
+    const outputs = await this.networks.run("encoder", { features, ...this.keys }, all ? undefined : ["log_emissions"]);
     const { data, dims: [, frames, columns] } = outputs.log_emissions;
     const count = this.layout.keys.length;
     const logProbs = new Float32Array(frames * (count + 1));
@@ -138,18 +199,11 @@ export class Keyboard {
     const { columns } = this.bundle.manifest.models.decoder; // for each of the decoder's, which of ours
     const width = columns.length;
     const ordered = logProbs.map((_, i) => logProbs[i - (i % width) + columns[i % width]]);
-    const emissions = new this.ort.Tensor("float32", ordered, [1, frames, width]);
-    const { log_probs: found } = await this.#run(this.sessions.decoder, { log_emissions: emissions, coefficients, gate });
+    const emissions = this.networks.tensor("float32", ordered, [1, frames, width]);
+    const { log_probs: found } = await this.networks.run("decoder", { log_emissions: emissions, coefficients, gate });
     const corrected = new Float32Array(logProbs.length);
     found.data.forEach((value, i) => { corrected[i - (i % width) + columns[i % width]] = value; });
     return corrected;
-  }
-
-  // A session runs one swipe at a time.
-  async #run(session, feeds) {
-    const running = this.last.then(() => session.run(feeds));
-    this.last = running.catch(() => {});
-    return running;
   }
 
   // Adds up the keys of each letter. [frames, keys + 1] -> [frames, letters + 1]
@@ -170,57 +224,143 @@ export class Keyboard {
     return summed;
   }
 
-  // How well a swipe follows each spelling's keys, where the scoring has a use for it.
+  // Says of spellings how well a swipe follows their keys, where the scoring has a use for it.
   measure(points, spellings) {
+    if (isGeometric(this.constants.scoring)) this.ruler.measure(points);
+    return this.#measureMore(spellings);
+  }
+
+  // The same of the swipe that was measured last.
+  #measureMore(spellings) {
     if (!isGeometric(this.constants.scoring)) return spellings;
-    this.ruler.measure(points);
-    return spellings.map((spelling) => {
-      const [location, shape] = this.ruler.distances(spelling.labels.filter((label, i) => label !== spelling.labels[i - 1])); // doubled ones once
-      return { ...spelling, location, shape };
-    });
+    for (const spelling of spellings) {
+      const { labels } = spelling;
+      [spelling.location, spelling.shape] = this.ruler.distances(labels.filter((label, i) => label !== labels[i - 1])); // doubled ones once
+    }
+    return spellings;
   }
 
   // Asks the matcher, if the swipe is in doubt, how well it fits each spelling. -> [match, ...], null where it is not asked.
-  async match(path, spellings) {
-    const { scoring, matcher } = this.constants;
-    if (!this.sessions.matcher || !scoring.matched) return null;
+  async match(path, spellings, scoring = this.scoring) {
+    const { matcher } = this.constants;
+    if (!this.networks.has("matcher") || !scoring.matched) return null;
     const compared = contenders(spellings, scoring, matcher);
     if (!compared) return null;
     const count = path.length / 2;
     const places = Array.from({ length: count }, (_, i) => toKeyWidths(path[i], path[count + i], this.keyWidth, this.layout.aspect));
     const words = compared.map((i) => spellings[i].labels);
     const { keys, mask, longest } = spellKeys(words, letterKeys(this.letterKeys, places));
-    const { scores } = await this.#run(this.sessions.matcher, {
-      path: new this.ort.Tensor("float32", Float32Array.from(places.flat()), [1, count, 2]),
-      keys: new this.ort.Tensor("float32", keys, [1, words.length, longest, 2]),
-      mask: new this.ort.Tensor("bool", mask, [1, words.length, longest]),
+    const { scores } = await this.networks.run("matcher", {
+      path: this.networks.tensor("float32", Float32Array.from(places.flat()), [1, count, 2]),
+      keys: this.networks.tensor("float32", keys, [1, words.length, longest, 2]),
+      mask: this.networks.tensor("bool", mask, [1, words.length, longest]),
     });
     return spread(scores.data, compared, spellings.length);
   }
 
   // Scores every word of the spellings as if the swipe stood alone. -> {words, constants}
   score(spellings, matches) {
-    return score(spellings, this.dictionary.forms(spellings), matches, this.constants.scoring);
+    return score(spellings, this.dictionary.forms(spellings), matches, this.scoring);
   }
 
-  // The best k of some finalists after a text, null where it is not known.
+  /**
+   * The best k of some finalists after a text, null where it is not known.
+   * @param {import("./scoring.js").Finalists} finalists
+   * @param {number} k
+   * @param {string | null} [context]
+   */
   choose(finalists, k, context = null) {
-    return choose(finalists, this.#gains(finalists.words, context), (word) => this.#write(word), k);
+    const { constants } = finalists;
+    const posterior = this.languages.posterior(context);
+    const gains = this.gains(finalists, context);
+    const scores = this.#inLanguage(finalists, posterior).map((alone, i) => alone + constants.context_weight * gains[i]);
+    return this.#candidates(finalists, { scores, gains, likely: shares(scores, constants) }, k, posterior);
   }
 
-  #write({ place, text }) {
-    return text ?? this.trie.word(place);
+  /**
+   * The best sequence of words over the finalists of swipes that follow each other after a text.
+   * @param {import("./scoring.js").Finalists[]} swipes one for each word
+   * @param {number} [k] candidates of each at the most
+   * @param {string | null} [context] the text before the first, "" for the beginning of a text, null where it is not known
+   * @returns {import("./sentence.js").Sentence}
+   */
+  join(swipes, k = 5, context = "") {
+    if (!this.constants.sentence) throw new BundleError("a bundle has no constants for sentences; a kit has them");
+    const posterior = this.languages.posterior(context);
+    const alone = swipes.map((one) => this.#inLanguage(one, posterior));
+    const slots = swipes.map((one, i) => {
+      const { temperature, context_weight: weight } = one.constants;
+      return { numbers: this.numbers(one), logs: alone[i].map((score) => score / temperature), weight: weight / temperature };
+    });
+    const found = bestSequence(slots, context === null ? null : this.context, context ?? "", this.constants.sentence);
+    const candidates = swipes.map((one, i) => {
+      const sure = shares(alone[i], one.constants).reduce((sum, share) => sum + share, 0); // the chance that a word found is meant
+      const likely = found.shares[i].map((share) => share * sure);
+      return this.#candidates(one, { scores: alone[i], gains: likely.map(() => 0), likely }, k, posterior);
+    });
+    const words = found.places.map((place, i) => (place < 0 ? "" : this.dictionary.write(swipes[i].words[place])));
+    return { words, probability: found.probability, candidates };
   }
 
-  #gains(words, text) {
-    if (text === null || !this.context) return words.map(() => 0);
-    return this.context.gains(this.context.after(text), words.map((word) => this.#number(word)));
+  /**
+   * Says what the networks saw in a swipe, and why a word was not first; what it returns is the JSON of /api/explain.
+   * @param {number[][]} points
+   * @param {import("./explain.js").Question} [question]
+   * @returns {Promise<import("./explain.js").Explanation>}
+   */
+  explain(points, question) {
+    return explain(this, points, question);
   }
 
-  // The number of a word in the context; that of a word of the lexicon is looked up once.
-  #number({ place, text }) {
-    if (text !== null) return this.context.number(text);
-    if (this.wordNumbers[place] === NOT_LOOKED_UP) this.wordNumbers[place] = this.context.number(this.trie.word(place));
-    return this.wordNumbers[place];
+  /**
+   * What finalists gain by the text before them, in nats; 0 where it has no say.
+   * @param {import("./scoring.js").Finalists} finalists
+   * @param {string | null} context
+   * @returns {number[]}
+   */
+  gains({ words }, context) {
+    if (context === null || !this.context) return words.map(() => 0);
+    return this.context.after(context).gains(this.numbers({ words }));
+  }
+
+  /**
+   * The numbers of finalists in the context, -1 where it knows none; that of a word of the lexicon is looked up once.
+   * @param {{words: import("./dictionary.js").Form[]}} finalists
+   * @returns {number[]}
+   */
+  numbers({ words }) {
+    const { context, wordNumbers, lexicon } = this;
+    if (!context) return words.map(() => -1);
+    return words.map(({ word, text }) => {
+      if (text !== null) return context.number(text);
+      if (wordNumbers[word] === NOT_LOOKED_UP) wordNumbers[word] = context.number(lexicon.word(word));
+      return wordNumbers[word];
+    });
+  }
+
+  /**
+   * The scores of finalists in a text whose languages have this posterior.
+   * @param {import("./scoring.js").Finalists} finalists
+   * @param {number[]} posterior
+   * @returns {number[]}
+   */
+  #inLanguage({ words, constants }, posterior) {
+    if (posterior.length === 1) return words.map(({ score: alone }) => alone);
+    const shifts = this.languages.shift(words.map(({ word }) => word), posterior, constants.frequency_floor);
+    return words.map(({ score: alone }, i) => alone + constants.frequency_weight * shifts[i]);
+  }
+
+  // The k finalists of the highest share, with their terms; `none` says how likely none of them is meant.
+  #candidates({ words }, { scores, gains, likely }, k, posterior) {
+    const best = rank(words, scores, likely).slice(0, k);
+    const languages = this.languages.languageOf(best.map((i) => words[i].word), posterior);
+    const found = best.map((i, place) => {
+      const { spelling: { tree, node, logProb, fluency, location, shape, source }, frequency, match } = words[i];
+      const terms = { logProb, frequency: Math.round(frequency), fluency, location, shape, match, gain: gains[i] };
+      const told = { word: this.dictionary.write(words[i]), letters: tree.spell(node), literal: source === LITERAL, language: languages[place] };
+      return { ...told, ...terms, score: scores[i], probability: likely[i] };
+    });
+    const none = Math.max(0, 1 - found.reduce((sum, one) => sum + one.probability, 0));
+    return Object.assign(found, { none });
   }
 }

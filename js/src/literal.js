@@ -1,10 +1,10 @@
 // Reads a swipe letter by letter, without a lexicon: a small CTC beam over strings, kept from nonsense by a character n-gram.
 
 import { add, select } from "./beam.js";
+import { MAX_DEPTH } from "./grow.js";
 import { Tree } from "./tree.js";
 
 const IMPOSSIBLE = Math.fround(-1e30); // log of zero
-const MAX_DEPTH = 255;
 
 export class FluencyError extends Error {}
 
@@ -19,6 +19,81 @@ export class Fluency {
     if (costs.length !== signs ** order) throw new FluencyError(`the fluency has ${costs.length} bytes, not ${signs ** order}`);
     Object.assign(this, { costs, order, signs });
   }
+}
+
+/**
+ * Counts the n-gram of a lexicon typed on some letters, by Witten and Bell's interpolation.
+ * @param {import("./lexicon.js").Lexicon} lexicon
+ * @param {{labels: Uint8Array, offsets: Uint32Array}} spelled the labels of its words, end to end
+ * @param {number} letters how many the layout has
+ * @param {{order: number, max_grams: number, step: number, frequency: number}} constants the kit's "fluency"
+ * @returns {Fluency}
+ */
+export function buildFluency(lexicon, spelled, letters, { order: longest, max_grams: most, step, frequency }) {
+  const signs = letters + 1;
+  let order = longest;
+  while (order > 1 && signs ** order > most) order -= 1;
+  const counts = countGrams(lexicon, spelled, signs, order, frequency);
+  let [total, kinds] = [0, 0];
+  for (let i = 0; i < counts.length; i += 1) {
+    total += counts[i];
+    if (counts[i] > 0) kinds += 1;
+  }
+  const unit = total / Math.max(kinds, 1); // what a gram that was seen counts
+  const levels = [counts]; // counts of the grams of n letters, the longest last
+  while (levels.length < order) levels.unshift(withoutFirst(levels[0], signs));
+  let shares = new Float64Array(signs).fill(1 / signs);
+  for (const seen of levels) shares = interpolate(seen, shares, signs, unit);
+  const costs = new Uint8ClampedArray(shares.length); // it rounds halves to the even neighbour
+  for (let i = 0; i < shares.length; i += 1) costs[i] = -Math.log(shares[i]) / step;
+  return new Fluency(new Uint8Array(costs.buffer), order, signs);
+}
+
+/**
+ * How often each gram occurs, words weighed by their frequencies.
+ * @returns {Float64Array} [signs ** order]
+ */
+function countGrams({ frequencies }, { labels, offsets }, signs, order, frequency) {
+  const counts = new Float64Array(signs ** order);
+  const weights = Float64Array.from({ length: 256 }, (_, byte) => Math.exp(frequency * byte));
+  const [edge, histories] = [signs - 1, signs ** (order - 1)];
+  for (let word = 0; word < frequencies.length; word += 1) {
+    const [start, end] = [offsets[word], offsets[word + 1]];
+    if (end - start < 2 || end - start > MAX_DEPTH) continue;
+    const weight = weights[frequencies[word]];
+    let history = histories - 1; // nothing but the sign around words, which is the last
+    for (let at = start; at <= end; at += 1) {
+      const gram = history * signs + (at < end ? labels[at] : edge);
+      counts[gram] += weight;
+      history = gram % histories;
+    }
+  }
+  return counts;
+}
+
+// The counts of grams without their first letter.
+function withoutFirst(counts, signs) {
+  const size = counts.length / signs;
+  const shorter = new Float64Array(size);
+  for (let first = 0; first < counts.length; first += size) for (let i = 0; i < size; i += 1) shorter[i] += counts[first + i];
+  return shorter;
+}
+
+// The probabilities of the last letters of grams, from their counts and the probabilities after one letter less.
+function interpolate(seen, shorter, signs, unit) {
+  const shares = new Float64Array(seen.length);
+  for (let start = 0; start < seen.length; start += signs) {
+    let [total, kinds] = [0, 0];
+    for (let i = start; i < start + signs; i += 1) {
+      total += seen[i];
+      if (seen[i] > 0) kinds += 1;
+    }
+    const trust = total / (total + Math.max(kinds, 1) * unit);
+    const scale = trust / Math.max(total, 1e-12);
+    const below = start % shorter.length;
+    for (let i = 0; i < signs; i += 1) shares[start + i] = scale * seen[start + i] + (1 - trust) * shorter[below + i];
+  }
+  return shares;
 }
 
 /**

@@ -26,43 +26,41 @@ export function literalTerm(fluency, scoring) {
 }
 
 /**
+ * @typedef {import("./dictionary.js").Form & {spelling: import("./dictionary.js").Spelling, match: number, score: number}} Finalist
+ * @typedef {{words: Finalist[], constants: any}} Finalists the words that a swipe may mean; the constants are those they were
+ *   scored by
+ */
+
+/**
  * Scores words, without context.
  * @param {import("./dictionary.js").Spelling[]} spellings
- * @param {{row: number, place: number, text: string | null, frequency: number}[]} forms their words
+ * @param {import("./dictionary.js").Form[]} forms their words
  * @param {number[] | null} matches of the matcher; null where it was not asked
  * @param {object} scoring
- * @returns {{words: object[], constants: object}} the constants are those they were scored by
+ * @returns {Finalists}
  */
 export function score(spellings, forms, matches, scoring) {
   const constants = matches ? scoring.matched : scoring;
-  const words = forms.map((form) => {
-    const spelling = spellings[form.row];
-    const match = matches?.[form.row] ?? 0;
-    const alone = scoreSpelling(spelling, form.frequency, constants);
-    return { ...form, spelling, match, score: matches ? alone + constants.matcher_weight * match : alone };
+  const words = forms.map(({ row, word, text, frequency }) => {
+    const spelling = spellings[row];
+    const match = matches?.[row] ?? 0;
+    const alone = scoreSpelling(spelling, frequency, constants);
+    return { row, word, text, frequency, spelling, match, score: matches ? alone + constants.matcher_weight * match : alone };
   });
   return { words, constants };
 }
 
 /**
- * The best k words after a text, with their terms and probabilities. `none` of them says how likely none is meant.
- * @param {{words: object[], constants: object}} finalists
- * @param {number[]} gains what each word gains by the text
- * @param {(word: object) => string} write a word as it is written
- * @param {number} k
+ * The places of finalists, the likeliest first; scores and then bytes decide between equals.
+ * @param {{frequency: number}[]} words
+ * @param {number[]} scores
+ * @param {number[]} likely the share of each
+ * @returns {number[]}
  */
-export function choose({ words, constants }, gains, write, k) {
-  const scores = words.map((word, i) => word.score + constants.context_weight * gains[i]);
-  const likely = shares(scores, constants);
+export function rank(words, scores, likely) {
   // Array.sort is stable, so equals stay in the order of the spellings.
   const order = (a, b) => likely[b] - likely[a] || scores[b] - scores[a] || words[b].frequency - words[a].frequency;
-  const best = [...scores.keys()].sort(order).slice(0, k).map((i) => {
-    const { spelling: { tree, node, logProb, fluency, location, shape, source }, frequency, match } = words[i];
-    const terms = { logProb, frequency: Math.round(frequency), fluency, location, shape, match, gain: gains[i] };
-    return { word: write(words[i]), letters: tree.spell(node), literal: source === "literal", ...terms, score: scores[i], probability: likely[i] };
-  });
-  const none = Math.max(0, 1 - best.reduce((sum, one) => sum + one.probability, 0));
-  return Object.assign(best, { none });
+  return [...scores.keys()].sort(order);
 }
 
 /**

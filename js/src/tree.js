@@ -43,7 +43,7 @@ export class WordTree extends Tree {
    * @param {Uint32Array} arrays.children the children of node i are children[i] up to children[i + 1]
    * @param {Uint8Array} arrays.labels
    * @param {Uint32Array} arrays.endings the words that end at node i are places endings[i] up to endings[i + 1] of words
-   * @param {Uint32Array | number[]} arrays.words what each word is called: a number
+   * @param {Uint32Array} arrays.words the index of the word at each place in the list that the tree is of
    * @param {Uint8Array} arrays.frequencies the byte of the word at each place
    */
   constructor(letters, { children, labels, endings, words, frequencies }) {
@@ -76,6 +76,17 @@ export class WordTree extends Tree {
   holds(labels) {
     const node = this.find(labels);
     return node >= 0 && this.endings[node + 1] > this.endings[node];
+  }
+
+  /** The words that end at a node, the most frequent first. */
+  wordsAt(node) {
+    return Array.from(this.words.subarray(this.endings[node], this.endings[node + 1]));
+  }
+
+  /** The words that have these letters. */
+  wordsOf(labels) {
+    const node = this.find(labels);
+    return node >= 0 ? this.wordsAt(node) : [];
   }
 
   /**
@@ -127,43 +138,6 @@ export class WordTree extends Tree {
     const frequencies = Uint8Array.from(places, (place) => this.frequencies[place]);
     return new WordTree(this.letters, { children, labels, endings, words, frequencies });
   }
-}
-
-/**
- * The tree of any words, numbered as they come; those of no letter are left out.
- * @param {string[]} letters
- * @param {number[][]} spelled the labels of each word
- * @param {number[] | Uint8Array} bytes its frequency
- * @returns {WordTree}
- */
-export function growTree(letters, spelled, bytes) {
-  const words = [...spelled.keys()].filter((word) => spelled[word].length).sort((a, b) => bytes[b] - bytes[a]);
-  const root = { children: new Map(), words: [], label: 0 };
-  for (const word of words) {
-    let node = root;
-    for (const label of spelled[word]) {
-      if (!node.children.has(label)) node.children.set(label, { children: new Map(), words: [], label });
-      node = node.children.get(label);
-    }
-    node.words.push(word); // most frequent first
-  }
-  const queue = [root];
-  const children = [];
-  for (let at = 0; at < queue.length; at += 1) {
-    children.push(queue.length);
-    queue.push(...[...queue[at].children.values()].reverse()); // the newest first, as the reference has them
-  }
-  children.push(queue.length);
-  const endings = [0];
-  for (const node of queue) endings.push(endings.at(-1) + node.words.length);
-  const order = queue.flatMap((node) => node.words);
-  return new WordTree(letters, {
-    children: Uint32Array.from(children),
-    labels: Uint8Array.from(queue, (node) => node.label),
-    endings: Uint32Array.from(endings),
-    words: Uint32Array.from(order),
-    frequencies: Uint8Array.from(order, (word) => bytes[word]),
-  });
 }
 
 function ancestry(children, nodes) {

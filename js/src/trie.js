@@ -1,7 +1,8 @@
 // Reads trie.bin: the words of a lexicon as flat arrays that the beam walks.
 
 import { crc32, items } from "./binary.js";
-import { WordTree, range } from "./tree.js";
+import { Lexicon } from "./lexicon.js";
+import { WordTree } from "./tree.js";
 
 const MAGIC = "GLSTRIE\0";
 const VERSION = 1;
@@ -10,36 +11,12 @@ const ENTRY = 16; // bytes of a section in the table
 
 export class TrieError extends Error {}
 
-/** The lexicon: a word is called by its place. */
-export class Trie extends WordTree {
-  constructor(sections) {
-    super(Array.from(sections.LETR, (code) => String.fromCodePoint(code)), {
-      children: sections.CHLD,
-      labels: sections.LABL,
-      endings: sections.ENDS,
-      words: Uint32Array.from(sections.FREQ, (_, place) => place),
-      frequencies: sections.FREQ,
-    });
-    this.textOffsets = sections.TOFF;
-    this.text = sections.TEXT;
-    this.decoder = new TextDecoder("utf-8", { fatal: true });
-  }
-
-  /** A word as it is written. */
-  word(place) {
-    return this.decoder.decode(this.text.subarray(this.textOffsets[place], this.textOffsets[place + 1]));
-  }
-
-  /** The place of a word as it is written, typed as these labels; -1 where it is missing. */
-  placeOf(word, labels) {
-    const node = this.find(labels);
-    if (node <= 0) return -1;
-    return range(this.endings[node], this.endings[node + 1]).find((place) => this.word(place) === word) ?? -1;
-  }
-}
-
-// buffer: an ArrayBuffer with the whole file.
-export function readTrie(buffer) {
+/**
+ * @param {ArrayBuffer} buffer the whole file
+ * @param {string} [language] its code, which the file does not know
+ * @returns {{trie: WordTree, lexicon: Lexicon}} the lexicon has the words in the order of the trie
+ */
+export function readTrie(buffer, language = "") {
   const bytes = new Uint8Array(buffer);
   const view = new DataView(buffer);
   const tag = (at, length) => String.fromCharCode(...bytes.subarray(at, at + length));
@@ -49,6 +26,7 @@ export function readTrie(buffer) {
   const head = bytes.slice(0, HEADER + ENTRY * count);
   head.fill(0, HEADER - 4, HEADER);
   if (size !== bytes.length || crc32(head) !== checksum) throw new TrieError("trie.bin is damaged: its header does not fit");
+  /** @type {Record<string, any>} */
   const sections = {};
   for (let i = 0; i < count; i += 1) {
     const at = HEADER + ENTRY * i;
@@ -57,7 +35,15 @@ export function readTrie(buffer) {
     if (crc32(bytes.subarray(offset, offset + length)) !== expected) throw new TrieError(`trie.bin is damaged: section ${name}`);
     sections[name] = WIDE.has(name) ? items(buffer, Uint32Array, offset, length / 4) : bytes.subarray(offset, offset + length);
   }
-  return new Trie(sections);
+  const lexicon = new Lexicon({ languages: [language], text: sections.TEXT, offsets: sections.TOFF, frequencies: sections.FREQ });
+  const trie = new WordTree(Array.from(sections.LETR, (code) => String.fromCodePoint(code)), {
+    children: sections.CHLD,
+    labels: sections.LABL,
+    endings: sections.ENDS,
+    words: Uint32Array.from(sections.FREQ, (_, place) => place),
+    frequencies: sections.FREQ,
+  });
+  return { trie, lexicon };
 }
 
 const WIDE = new Set(["LETR", "CHLD", "ENDS", "TOFF"]);

@@ -1,7 +1,7 @@
 // A person's own words: how often each was used, and when it was used last. Kept in memory, read from and written to JSON.
 
+import { MAX_DEPTH, growTree } from "./grow.js";
 import { roundHalfEven } from "./resample.js";
-import { growTree } from "./tree.js";
 import { isWord } from "./typing.js";
 
 const VERSION = 1; // of the file
@@ -73,20 +73,23 @@ export class Vocabulary {
   }
 
   /**
-   * The words on a layout, looked up again only after a change or on another day.
+   * The words on a layout, looked up again only after a change, on another day or on another layout.
    * @param {string[]} letters
    * @param {import("./typing.js").Typing} typing
    * @param {Date} [today]
    * @returns {{tree: import("./tree.js").WordTree, words: string[], bytes: number[], spelled: number[][]}}
    */
   lookUp(letters, typing, today = new Date()) {
-    const made = `${this.changes} ${dayOf(today)}`;
+    const made = `${this.changes} ${dayOf(today)} ${letters.join("")}`;
     if (this.made === made) return this.kept;
     const words = [...this.uses.keys()];
     const bytes = this.bytes(today);
-    const spelled = words.map((word) => typing.word(word)).map((labels) => (labels.length <= 255 ? labels : []));
+    const spelled = words.map((word) => typing.word(word)).map((labels) => (labels.length <= MAX_DEPTH ? labels : []));
+    const offsets = new Uint32Array(words.length + 1);
+    spelled.forEach((labels, word) => { offsets[word + 1] = offsets[word] + labels.length; });
+    const tree = growTree(letters, { labels: Uint8Array.from(spelled.flat()), offsets }, Uint8Array.from(bytes, roundHalfEven));
     this.made = made;
-    this.kept = { tree: growTree(letters, spelled, bytes.map(roundHalfEven)), words, bytes, spelled };
+    this.kept = { tree, words, bytes, spelled };
     return this.kept;
   }
 

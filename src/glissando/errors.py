@@ -49,6 +49,10 @@ class BundleError(GlissandoError):
     """An exported bundle is missing, damaged or of another version, or its directory holds something else."""
 
 
+class KitError(GlissandoError):
+    """What the page decodes with cannot be found, made or fetched."""
+
+
 class CorpusError(GlissandoError):
     """A corpus file cannot be read; the message names file and line."""
 

@@ -18,6 +18,7 @@ from glissando.trie import Tree, Trie
 
 FIELD_WIDTH = 40  # samples of the likelihood field across the letter area
 ALL = 1_000_000  # more candidates than any beam holds
+NOTABLE = 0.05  # nats; a letter that costs less is not to blame, and shows as 0.0
 
 WordVerdict = Literal["first", "outscored", "pruned", "out of lexicon", "not typeable"]
 
@@ -71,14 +72,14 @@ class MeantWord:
 
     Attributes:
         word: the word.
-        verdict: what became of it; a pruned word was given up by the beam.
+        verdict: what became of it; a pruned word is in the lexicon or one of the person's own, and the beam gave it up.
         best_score, best_costs: score and letters of the first candidate, to compare with.
         rank: its place among the candidates, from 1; None where the beam did not keep it.
         would_rank: the place that its score would give it.
         score, log_prob, frequency: as in Candidate; where the lexicon lacks it, as if it were added.
         costs: what each of its letters costs.
         gaps: what the frames between its letters cost.
-        worst: the index of the letter that costs most.
+        worst: the index of the letter that costs most; None where no letter costs as much as ``NOTABLE``.
         opinion: what the matcher and the text before say of it; None where it has no score.
     """
 
@@ -223,33 +224,30 @@ def _judge(swipe: _Swipe, ranking: _Ranking, word: str) -> MeantWord:
     if not letters or needed_frames(_labels(keyboard, letters)) > len(swipe.log_probs):
         return meant
     costs, gaps = letter_costs(keyboard, swipe.log_probs, letters)
-    worst = max(range(len(costs)), key=lambda i: costs[i].cost)
-    node = keyboard.trie.find(letters)
-    entries = keyboard.trie.words_at(np.array([max(node, 0)]))[1]
-    entry = _position([keyboard.lexicon.words[index] for index in entries.tolist()], word)
-    frequency = ADDED if entry is None else int(keyboard.lexicon.frequencies[entries[entry]])
+    source, frequency = _listed(keyboard, letters, word)
     log_prob = -float(word_costs(swipe.readings.log_probs[:1], [_labels(keyboard, letters)])[0])
-    meant = replace(meant, log_prob=log_prob, frequency=frequency, costs=costs, gaps=gaps, worst=worst)
+    meant = replace(meant, log_prob=log_prob, frequency=frequency, costs=costs, gaps=gaps, worst=_worst(costs))
     place = _position([one.word for one in ranking.candidates], word)
     if place is not None:
         verdict: WordVerdict = "first" if place == 0 else "outscored"
         return replace(_placed(meant, ranking, place), verdict=verdict, rank=place + 1)
-    tree: Tree = Tree.of_word(_labels(keyboard, letters), keyboard.trie.letters)
-    if entry is not None:
-        listed = ranking.spellings.trees[LEXICON]
+    tree = Tree.of_word(_labels(keyboard, letters), keyboard.trie.letters)
+    node = len(letters)
+    if source is not None:
+        listed = ranking.spellings.trees[source]
         assert isinstance(listed, Trie)
         node, tree = listed.find(letters), listed
         if node < 0 or listed.endings[node] == listed.endings[node + 1]:  # other letters were tapped
             return replace(meant, verdict="pruned")
     added = Spellings.of_words(
-        LEXICON if entry is not None else OWN,
+        OWN if source is None else source,
         tree,
-        np.array([node if entry is not None else len(letters)], np.int32),
+        np.array([node], np.int32),
         np.array([log_prob], np.float32),
         np.array([frequency]),
     )
     added = keyboard.measure(swipe.gesture, keyboard.weigh(added, swipe.readings))
-    if entry is None:
+    if source is None:
         score = _score_if_added(swipe, ranking.spellings, added)
         would_rank = 1 + sum(one.score > score for one in ranking.candidates)
         return replace(meant, verdict="out of lexicon", would_rank=would_rank, score=score)
@@ -259,16 +257,33 @@ def _judge(swipe: _Swipe, ranking: _Ranking, word: str) -> MeantWord:
     return replace(_placed(meant, longer, place), verdict="pruned")
 
 
+def _listed(keyboard: Keyboard, letters: str, word: str) -> tuple[int | None, int]:
+    """Where a word is listed, in any case, and its byte: in the lexicon, among the person's own, or nowhere."""
+    node = keyboard.trie.find(letters)
+    entries = keyboard.trie.words_at(np.array([max(node, 0)]))[1]
+    entry = _position([keyboard.lexicon.words[index] for index in entries.tolist()], word)
+    if entry is not None:
+        return LEXICON, int(keyboard.lexicon.frequencies[entries[entry]])
+    own = _position(keyboard.vocabulary.words, word)
+    return (None, ADDED) if own is None else (OWN, round(float(keyboard.vocabulary.bytes()[own])))
+
+
+def _worst(costs: Sequence[LetterCost]) -> int | None:
+    """The letter that costs most, if that is anything to speak of."""
+    worst = max(range(len(costs)), key=lambda i: costs[i].cost)
+    return worst if costs[worst].cost >= NOTABLE else None
+
+
 def _score_if_added(swipe: _Swipe, spellings: Spellings, word: Spellings) -> float:
     """What a word that the lexicon lacks would score if the person added it."""
     keyboard = swipe.keyboard
     # The person's own words make room: only one tree of a kind can be joined.
     others = replace(spellings.take(spellings.source != OWN), trees=(spellings.trees[0], None, spellings.trees[2]))
     longer = others.and_those(word)
-    matches = keyboard.match(swipe.gesture, longer)
-    if matches is None or keyboard.scoring.matched is None:
-        return float(longer.scores(keyboard.scoring)[-1])
-    constants = keyboard.scoring.matched
+    matches, constants = keyboard.match(swipe.gesture, longer), keyboard.constants
+    if matches is None or constants.matched is None:
+        return float(longer.scores(constants)[-1])
+    constants = constants.matched
     return float(longer.scores(constants)[-1] + constants.matcher_weight * matches[-1])
 
 

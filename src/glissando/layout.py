@@ -205,6 +205,16 @@ def load_layout(layout: str | Path | Layout) -> Layout:
     raise LayoutError(f"no layout {name!r}; built in are {', '.join(builtin_layouts())}; a file must end in .json")
 
 
+def all_layouts(directory: str | Path | None = None) -> dict[str, Layout]:
+    """The built-in layouts by name, and those of a directory by the names of their files, which come first."""
+    layouts = {name: _builtin(name) for name in builtin_layouts()}
+    if directory is None:
+        return layouts
+    if not Path(directory).is_dir():
+        raise LayoutError(f"no directory of layouts {directory}")
+    return layouts | {file.stem: Layout.from_json(file) for file in sorted(Path(directory).glob("*.json"))}
+
+
 @cache
 def _builtin(name: str) -> Layout:
     """Read a packaged layout, once."""

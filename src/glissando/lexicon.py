@@ -1,7 +1,8 @@
 """Words, how frequent each is, and which of its characters a finger types.
 
 Frequencies are bytes, 0 to 255, already logarithmic, as in Android's word lists. A lexicon is read from an
-AOSP ``.combined`` file, a text file with a word per line, a Python mapping, or wordfreq's lists by language.
+AOSP ``.combined`` file, a text file with a word per line, a Python mapping, or by language: from wordfreq's lists, or
+from a packaged one where wordfreq has none.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import metadata, resources
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +48,8 @@ AS_OFTEN = 0.05  # of the spelling without foreign accents: a word written so le
 CASED = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN")  # scripts of few letters
 RARE_LETTERS = {"uk": "ґ", "vi": "ỵ"}  # a language's own although they are as rare as foreign ones
 JOINTS = "'’-"  # in words of every language
+
+VERSION = 5  # of cached word lists: a change of how they are made needs another
 
 MAX_WORD = 48  # characters; nobody swipes a longer word
 
@@ -152,18 +156,44 @@ class Lexicon:
 
     @classmethod
     def from_language(cls, language: str, *, cut: float = WORDFREQ_CUT) -> Lexicon:
-        """wordfreq's list for a language, without words rarer than ``cut`` and words of other languages' letters."""
-        from importlib import metadata
+        """The list of a language, without words rarer than ``cut`` and words of other languages' letters.
+
+        The most frequent byte comes first, and words of the same byte come in the order of their UTF-8 bytes.
+        """
 
         def read() -> Lexicon:
+            if language in (lists := packaged_lists()):
+                counts = _read_counts(lists[language], name := f"packaged {language}")
+                total = sum(counts.values())
+                return _from_frequencies(name, {word: n / total for word, n in counts.items()}, language, cut)
+            if language not in (known := available_languages()):
+                raise LexiconError(f"no word list for language {language!r}; there are {', '.join(known)}")
             import wordfreq  # only now: it takes a tenth of a second, and its memory is not freed
 
-            known = wordfreq.available_languages("best")
-            if language not in known:
-                raise LexiconError(f"no word list for language {language!r}; wordfreq has {', '.join(sorted(known))}")
-            return _from_wordfreq(wordfreq.get_frequency_dict(language, "best"), language, cut)
+            frequencies = wordfreq.get_frequency_dict(language, "best")
+            return _from_frequencies(f"wordfreq {language}", frequencies, language, cut)
 
-        return _cached(f"wordfreq {metadata.version('wordfreq')} {language} {cut}".encode(), read)
+        return _cached(language_source(language, cut).encode(), read)
+
+
+def available_languages() -> tuple[str, ...]:
+    """The languages that have a word list: wordfreq's, and those that are packaged."""
+    import wordfreq
+
+    return tuple(sorted({*wordfreq.available_languages("best"), *packaged_lists()}))
+
+
+def packaged_lists() -> dict[str, str]:
+    """The text of each word list that comes with the package, by language; those are languages that wordfreq lacks."""
+    folder = resources.files("glissando") / "assets" / "words"
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(".txt")]
+    return {entry.name.removesuffix(".txt"): entry.read_text(encoding="utf-8") for entry in files}
+
+
+def language_source(language: str, cut: float = WORDFREQ_CUT) -> str:
+    """What the list of a language is made of and how: it changes whenever the list may."""
+    source = packaged_lists().get(language) or f"wordfreq {metadata.version('wordfreq')}"
+    return f"{VERSION} {language} {cut} {source}"
 
 
 def load_lexicon(source: str | Path | Mapping[str, float] | Lexicon) -> Lexicon:
@@ -280,6 +310,11 @@ def _parse_aosp(text: str, source: str) -> Lexicon:
 
 
 def _parse_lines(text: str, source: str) -> Lexicon:
+    """Words and counts as ``_read_counts`` reads them."""
+    return Lexicon.from_counts(_read_counts(text, source), name=source)
+
+
+def _read_counts(text: str, source: str) -> dict[str, float]:
     """A word per line, optionally followed by white space and a count; ``#`` starts a comment."""
     counts: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -295,11 +330,11 @@ def _parse_lines(text: str, source: str) -> Lexicon:
         counts[fields[0]] = counts.get(fields[0], 0.0) + count
     if not any(is_word(word) for word in counts):
         raise LexiconError(f"{source} has no words")
-    return Lexicon.from_counts(counts, name=source)
+    return counts
 
 
-def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) -> Lexicon:
-    """wordfreq's words above the cut, without digits, symbols and foreign letters; frequencies as AOSP bytes."""
+def _from_frequencies(name: str, frequencies: Mapping[str, float], language: str, cut: float) -> Lexicon:
+    """The words of a language above the cut, without digits, symbols and foreign letters; frequencies as AOSP bytes."""
     kept: dict[str, float] = {}
     for word, frequency in frequencies.items():
         if frequency >= cut and is_word(word) and all(_in_word(char) for char in word):
@@ -312,7 +347,16 @@ def _from_wordfreq(frequencies: Mapping[str, float], language: str, cut: float) 
         del kept[word]
     logs = np.log10(np.array(list(kept.values()), dtype=np.float64))
     bytes_ = np.clip(np.rint(255 * (logs - LOG_MIN) / LOG_RANGE), 0, 255).astype(np.uint8)
-    return Lexicon(f"wordfreq {language}", language, tuple(kept), bytes_)
+    return _in_order(name, language, dict(zip(kept, bytes_.tolist(), strict=True)))
+
+
+def _in_order(name: str, language: str, bytes_: Mapping[str, int]) -> Lexicon:
+    """Words and their bytes, the most frequent first, equal ones in the order of their UTF-8 bytes.
+
+    Nothing but words and bytes decides the order, so that a port can restore it from a file in any other order.
+    """
+    words = sorted(bytes_, key=lambda word: (-bytes_[word], word.encode()))
+    return Lexicon(name, language, words, np.array([bytes_[word] for word in words], dtype=np.uint8))
 
 
 def own_letters(frequencies: Mapping[str, float]) -> frozenset[str]:
@@ -355,7 +399,7 @@ def _stays(word: str, frequencies: Mapping[str, float], typing: Typing, joints: 
 
 def _cached(key: bytes, make: Callable[[], Lexicon]) -> Lexicon:
     """The lexicon cached under the hash of ``key``, or else what ``make`` returns, which is then cached."""
-    file = cache_directory() / f"lexicon-4-{hashlib.sha256(key).hexdigest()[:32]}.npz"
+    file = cache_directory() / f"lexicon-{VERSION}-{hashlib.sha256(key).hexdigest()[:32]}.npz"
     arrays = load_arrays(file)
     if arrays is not None:
         name, language = arrays["names"].tobytes().decode().split("\n")

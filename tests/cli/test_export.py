@@ -1,12 +1,14 @@
 """glissando export: what each command writes, says and refuses."""
 
 import json
+import re
 import sys
 
 import pytest
 from command import refused, row, run
 
 from glissando.export.bundle import read_bundle
+from glissando.export.wasm import MODULE, WASM
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
@@ -114,3 +116,52 @@ def test_a_bundle_is_written_and_its_files_are_listed(tiny_weights, words, tmp_p
     for name, facts in bundle.manifest["files"].items():
         assert f"{facts['bytes']:,}  {out / name}" in result.out
     assert "2 words, 50 golden swipes" in result.out
+
+
+@pytest.fixture
+def runtime(tmp_path):
+    """A directory with a runtime that is none."""
+    folder = tmp_path / "dist"
+    folder.mkdir()
+    (folder / MODULE).write_text("export default 1;\n")
+    (folder / WASM).write_bytes(b"\0asm")
+    return folder
+
+
+def test_a_keyboard_is_written_and_its_sizes_are_printed(runtime, words, tmp_path):
+    (tmp_path / "mine").mkdir()
+    layout = {"name": "mine", "language": "cy", "rows": ["qwertyuiop", "asdfghjkl", "zxcvbnm"]}
+    (tmp_path / "mine" / "ours.json").write_text(json.dumps(layout))
+    site = tmp_path / "site"
+    call = ("export", "keyboard", site, "--languages", "tok", "--runtime", runtime)
+    own = ("--lexicon", words, "--language", "cy", "--layouts", tmp_path / "mine", "--title", "Ein")
+    result = run(*call, *own)
+    assert result.code == 0, result.err
+    index = json.loads((site / "kit" / "index.json").read_text())
+    assert list(index["languages"]) == ["cy", "tok"]
+    assert "ours" in [one["name"] for one in index["layouts"]]
+    assert "<title>Ein</title>" in (site / "index.html").read_text()
+    assert re.search(r"MB  cy: who writes in it downloads \d+\.\d MB in all, once\n", result.out)
+    assert result.out.endswith("Upload this folder to any web host with HTTPS, then send its address.\n")
+    again = run(*call, "--json")
+    report = json.loads(again.out)
+    assert report["build"] != index["build"]
+    assert list(report["downloads"]) == ["tok"]
+    assert report["files"]["sw.js"] == (site / "sw.js").stat().st_size
+    assert report["compressed"] > report["downloads"]["tok"]
+
+
+def test_a_keyboard_that_cannot_be_written_says_why(runtime, words, tmp_path, monkeypatch):
+    call = ("export", "keyboard", tmp_path / "site", "--runtime", runtime)
+    assert "no language 'xx'" in refused(*call, "--languages", "xx")
+    assert "does not say its language" in refused(*call, "--lexicon", words)
+    assert "--languages chooses" in refused(*call, "--language", "de")
+    assert "no directory of layouts" in refused(*call, "--layouts", tmp_path / "none")
+    assert "holds other things" in refused("export", "keyboard", tmp_path, "--languages", "tok", "--runtime", runtime)
+    assert "no directory" in refused(*call[:3], "--languages", "tok", "--runtime", tmp_path / "none")
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
+    monkeypatch.setattr("glissando.corpus.fetch.PAUSE_S", 0.0)
+    message = refused(*call[:3], "--languages", "tok")
+    assert "onnxruntime-web cannot be had: cannot fetch http://127.0.0.1:9" in message
+    assert "--runtime" in message
+    assert not (tmp_path / "site").exists()

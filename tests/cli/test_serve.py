@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import json
 import signal
@@ -5,6 +6,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -14,8 +16,9 @@ import httpx
 from command import refused
 from web.serving import Server
 
-from glissando.cli.serve import Places, bind, greeting
-from glissando.errors import GlissandoError
+from glissando.cli.serve import Places, bind, fetching, greeting
+from glissando.errors import GlissandoError, KitError
+from glissando.export.wasm import FILES
 
 SERVE = [sys.executable, "-m", "glissando", "serve", "--port", "0"]
 
@@ -50,7 +53,7 @@ def test_the_greeting_shows_where_to_go_and_phones_a_qr_code(monkeypatch):
 
 def test_https_with_a_certificate_of_its_own(tiny_weights, tmp_path):
     pytest.importorskip("trustme", reason="the https extra is not installed")
-    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--token", "t", "--https"]
+    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--token", "t", "--https", "--runtime", "none"]
     server = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         address = server.stdout.readline().split()[-1]
@@ -76,7 +79,8 @@ def test_a_port_that_is_taken():
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_it_serves_and_stops(tiny_weights, tmp_path, processes):
-    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--processes", str(processes)]
+    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--processes", str(processes),
+               "--runtime", "none"]  # fmt: skip
     server = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         address = server.stdout.readline().split()[-1]
@@ -105,11 +109,67 @@ def test_it_serves_and_stops(tiny_weights, tmp_path, processes):
         ("--consent", "none.toml", "cannot read consent file none.toml"),
         ("--sentences", "none.txt", "cannot read sentences none.txt"),
         ("--layouts", "nowhere", "no directory of layouts nowhere"),
+        ("--runtime", "nowhere", "no directory nowhere; the runtime is ort.wasm.bundle.min.mjs and"),
     ],
 )
 def test_what_cannot_start_says_why_in_one_line(tiny_weights, tmp_path, option, value, message):
     options = {"--weights": tiny_weights, "--store": f"sqlite:///{tmp_path}/s.db"} | {option: value}
     assert message in refused("serve", "--port", "0", *(part for pair in options.items() for part in pair))
+
+
+@pytest.fixture
+def fetched(monkeypatch, tmp_path):
+    """Plays the download, and an empty cache."""
+    monkeypatch.setenv("GLISSANDO_CACHE", str(tmp_path))
+    monkeypatch.setenv("npm_config_registry", "https://npm.example/all")
+    return lambda play: monkeypatch.setattr("glissando.export.wasm.fetch_runtime", play)
+
+
+def test_what_the_page_needs_is_fetched_while_the_server_serves(fetched, capsys):
+    fetched(lambda progress: progress(1, 2))
+    with fetching() as thread:
+        thread.join()
+    said = capsys.readouterr()
+    assert said.err == ""
+    first, last = said.out.splitlines()
+    assert first == "fetching onnxruntime-web 1.30.0 from npm.example, 33 MB, once; until then the server decodes"
+    assert last == "onnxruntime-web is here: pages that are opened now decode by themselves"
+
+
+def test_what_cannot_be_fetched_is_said_once_and_the_server_goes_on(fetched, capsys):
+    def fail(_):
+        raise KitError("onnxruntime-web cannot be had: 404 Not Found")
+
+    fetched(fail)
+    with fetching() as thread:
+        thread.join()
+    assert capsys.readouterr().err == "onnxruntime-web cannot be had: 404 Not Found. Until then the server decodes\n"
+
+
+def test_a_server_that_ends_ends_the_download_and_says_nothing_more(fetched, capsys):
+    started = threading.Event()
+
+    def slow(progress):
+        while True:
+            progress(1, 2)
+            started.set()
+
+    fetched(slow)
+    with fetching() as thread:
+        assert started.wait(300)
+    thread.join()
+    said = capsys.readouterr()
+    assert (len(said.out.splitlines()), said.err) == (1, "")
+
+
+def test_nothing_is_fetched_twice(fetched, capsys, tmp_path):
+    folder = tmp_path / "onnxruntime-web-1.30.0"
+    folder.mkdir()
+    for name in FILES:
+        (folder / f"{name}.gz").write_bytes(gzip.compress(b"something"))
+    with fetching() as thread:
+        assert thread is None
+    assert capsys.readouterr().out == ""
 
 
 def test_settings_travel_to_server_processes(monkeypatch):

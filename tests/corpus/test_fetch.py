@@ -4,12 +4,11 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
+from standin import StandIn, standing_in
 from typer.testing import CliRunner
 
 from glissando.cli.corpus import app
@@ -25,57 +24,11 @@ COMMIT = "d71bf5fd7f45b3e7c2ed2d76a21b0dbd3b4ba566"
 OSF_ROOT = "/v2/nodes/sj67f/files/osfstorage/"
 
 
-class StandIn(ThreadingHTTPServer):
-    """Serves ``answers`` by path; what is not bytes is sent as JSON.
-
-    ``cut_after`` breaks connections off after this many bytes; ``failures`` is how often it answers 503 first.
-    """
-
-    answers: dict[str, Any]
-    requests: list[str | None]
-    ranges = True
-    cut_after: int | None = None
-    failures = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-    def stop(self) -> None:
-        self.shutdown()
-        self.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: StandIn
-
-    def do_GET(self) -> None:
-        wanted = self.headers.get("Range")
-        self.server.requests.append(wanted)
-        answer = self.server.answers.get(self.path.partition("?")[0])
-        if answer is None or self.server.failures:
-            self.server.failures -= answer is not None
-            self.send_error(503 if answer is not None else 404)
-            return
-        body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and self.server.ranges else 0
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(body) - start))
-        self.end_headers()
-        self.wfile.write(body[start:][: self.server.cut_after])
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
     monkeypatch.setattr(fetch, "PAUSE_S", 0.0)
-    stand_in = StandIn(("127.0.0.1", 0), _Handler)
-    stand_in.answers, stand_in.requests = {"/file": BODY}, []
-    Thread(target=stand_in.serve_forever, args=(0.01,), daemon=True).start()
-    yield stand_in
-    stand_in.stop()
+    with standing_in({"/file": BODY}) as stand_in:
+        yield stand_in
 
 
 def _remote(server: StandIn, path: str = "/file", **change: object) -> RemoteFile:
@@ -94,6 +47,10 @@ def test_a_whole_file_is_fetched_once_and_shows_its_progress(server: StandIn, tm
     assert server.requests == [None]
     (tmp_path / "hello").write_bytes(b"hello\n")
     assert file_digest(tmp_path / "hello", git=True) == "ce013625030ba8dba906f756967f9e9ca394464a"  # what git says
+    wide = hashlib.sha512(BODY).hexdigest()
+    assert download(_remote(server, sha256=None, sha512=wide), tmp_path / "b").read_bytes() == BODY
+    with pytest.raises(CorpusError, match="does not match its checksum"):
+        download(_remote(server, sha256=None, sha512=wide[::-1]), tmp_path / "c")
     blob = file_digest(path, git=True)
     assert download(_remote(server, sha256=None, git_sha1=blob, size=None), tmp_path / "a").read_bytes() == BODY
 

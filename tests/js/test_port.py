@@ -5,63 +5,21 @@ import itertools
 import json
 import random
 import shutil
-import subprocess
 import unicodedata
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
+from js.running import check_in_node, export, lexicon, run_script
 
 import glissando
 from glissando.context import ELISIONS, TAIL, last_words
-from glissando.export.bundle import read_bundle, write_bundle
+from glissando.export.bundle import read_bundle
 from glissando.layout import Layout
 from glissando.lexicon import MAX_WORD, TYPED_AS, typed_letters
 from glissando.synth import swipe
 from glissando.vocabulary import DECADE, FIRST, HALF_LIFE, HIGHEST, MAX_COUNT, Vocabulary
-
-PACKAGE = Path(__file__).resolve().parents[2] / "js"
-# A few hundred common words, with what ports stumble over: capitals, accents, apostrophes, words typed alike.
-ODD = ["it's", "its", "don't", "I'm", "café", "Berlin", "naïve", "o'clock", "well", "we'll", "were", "we're"]
-
-
-@pytest.fixture(scope="module")
-def node():
-    """Node with onnxruntime-web beside the package."""
-    program = shutil.which("node")
-    if program is None:
-        pytest.skip("Node is not installed (Debian: nodejs)")
-    if not (PACKAGE / "node_modules" / "onnxruntime-web").is_dir():
-        pytest.skip("onnxruntime-web is not installed: npm install --prefix js")
-    return program
-
-
-def lexicon():
-    import wordfreq
-
-    words = [*wordfreq.top_n_list("en", 400), *ODD]
-    return {word: 1e6 / (rank + 1) for rank, word in enumerate(words) if word.replace("'", "").isalpha()}
-
-
-def export(keyboard, folder, swipes):
-    """A bundle of a keyboard."""
-    write_bundle(keyboard, folder, swipes=swipes)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def bundle(node, tmp_path_factory):
-    """QWERTY with the packaged encoder, matcher and context."""
-    keyboard = glissando.load("qwerty", "en", lexicon=lexicon())
-    return export(keyboard, tmp_path_factory.mktemp("browser") / "bundle", 60)
-
-
-def check_in_node(node, folder):
-    """(exit code, report, errors) of the package's own check."""
-    command = [node, "check.mjs", str(folder)]
-    done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)
-    return done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr
 
 
 def test_golden_vectors_pass_in_node(node, bundle):
@@ -190,12 +148,6 @@ PIECES = [
     *"aZéßİΣ7½٣_-'’. .!?…:;,。！)»”\"\n\r\t\0\x1c\x1f\x85\xa0\u2028\u3000\ufeff\u200b\u0301\u037e", "😀", "𝟘", "𝔸", "𑀁",
     "e\u0301", "हिन्दी", "日本語", "ΣΑΣ", "3.14", "e.g.", "l’heure", "qu'il", "L'", "d’", "the", "Well", "on my", "   ",
 ]  # fmt: skip
-
-
-def run_script(node, script, said="", folder="."):
-    """Run a script in the package; its files come from a folder, what it is told from its input."""
-    command = [node, "--input-type=module", "-e", script, str(folder)]
-    return subprocess.run(command, cwd=PACKAGE, input=said, capture_output=True, encoding="utf-8", check=False)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

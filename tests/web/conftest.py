@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, text
 from web.postgres import postgres_programs, running_postgres
-from web.serving import CONSENT, chromium, running_server
+from web.serving import CONSENT, chromium, npm_runtime, running_server
 
 from glissando.web.app import create_app
 from glissando.web.settings import Settings
@@ -66,6 +66,15 @@ def keyboard_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server with the packaged weights."""
     store = tmp_path_factory.mktemp("site") / "swipes.db"
     with running_server("--store", f"sqlite:///{store}", "--token", "t", "--rate", "100000") as server:
+        yield server.address
+
+
+@pytest.fixture(scope="module")
+def device_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server whose page reads swipes by itself."""
+    runtime, store = npm_runtime(), tmp_path_factory.mktemp("site") / "swipes.db"
+    options = ["--store", f"sqlite:///{store}", "--token", "t", "--rate", "100000"]
+    with running_server(*options, runtime=runtime) as server:
         yield server.address
 
 

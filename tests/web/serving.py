@@ -16,6 +16,7 @@ from glissando.layout import Layout
 from glissando.synth import swipe
 
 CONSENT = Path(__file__).with_name("consent.toml")
+RUNTIME = Path(__file__).resolve().parents[2] / "js" / "node_modules" / "onnxruntime-web" / "dist"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-frame-rate-limit", "--disable-gpu-vsync",
@@ -44,9 +45,9 @@ class Server:
 
 
 @contextmanager
-def running_server(*options: str) -> Iterator[Server]:
-    """Run ``glissando serve`` on a free port."""
-    command = [sys.executable, "-m", "glissando", "serve", "--port", "0", *options]
+def running_server(*options: str, runtime: Path | str = "none") -> Iterator[Server]:
+    """Run ``glissando serve`` on a free port; without a runtime for browsers the server decodes."""
+    command = [sys.executable, "-m", "glissando", "serve", "--port", "0", "--runtime", str(runtime), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -58,6 +59,15 @@ def running_server(*options: str) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait()
+
+
+def npm_runtime() -> Path:
+    """The npm install of this repository; without one the test is skipped."""
+    import pytest
+
+    if not RUNTIME.is_dir():
+        pytest.skip("onnxruntime-web is not installed: npm install --prefix js")
+    return RUNTIME
 
 
 @contextmanager
@@ -104,6 +114,12 @@ def words(page) -> list[str]:
 def ready(page) -> None:
     """Wait until keys are drawn and the keyboard is made."""
     page.wait_for_selector("#pad[data-ready] .key")
+
+
+def reads_itself(page) -> None:
+    """Wait until keys are drawn and swipes are read in the page."""
+    ready(page)
+    page.wait_for_function("() => document.querySelector('#reader').textContent === 'Swipes are read on this device.'")
 
 
 class Finger:

@@ -205,6 +205,29 @@ def test_explain_a_word_nobody_knows(client, word, verdict):
     assert (answer["meant"]["verdict"], answer["meant"]["rank"]) == (verdict, None)
 
 
+@pytest.mark.parametrize(
+    ("word", "language", "expected"),
+    [
+        ("hello", "en", True),
+        ("Hello", "en", True),
+        ("HELLO", "en", True),
+        ("don’t", "en", True),
+        ("glissandoish", "en", False),
+        ("Häuser", "en", False),
+        ("ha\u0308user", "en,de", True),
+        ("toki", "tok", True),
+    ],
+)
+def test_whether_a_word_is_known(client, word, language, expected):
+    assert client.get("/api/known", params={"word": word, "language": language}).json() == {"known": expected}
+
+
+@pytest.mark.parametrize("params", [{}, {"word": ""}, {"word": "a" * 49}, {"word": "a", "language": "xx"},
+                                    {"word": "a", "language": "de,de"}])  # fmt: skip
+def test_known_says_what_is_wrong(client, params):
+    assert client.get("/api/known", params=params).status_code == 422
+
+
 def test_a_full_queue_is_503_with_retry_after(app, client, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(app.state.queue, "waiting", app.state.queue.limit)

@@ -13,13 +13,24 @@ from glissando.scoring import Candidate
 WORDS = ["hello", "i", "i'm", "Berlin", "you", "e-mail", "ёж", "iPhone", "ß"]
 TAPS = ["a", "i", " ", ".", ",", "?", "'", "-", "(", ")", "“", "5", "\n", "ab c", "i!", "x.Y", "…", "é", "\U0001f600"]
 
-PLAY = """async ([language, events]) => {
+# Words that the swipe after them changes.
+CHANGES = {"hello you": "yellow", "i Berlin": "in", "you e-mail": "your", "ёж ёж": "ёлка", "Berlin iPhone": "bear"}
+
+PLAY = """async ([language, events, changes]) => {
     const { Draft } = await import('/static/draft.js');
     const draft = new Draft({ language: () => language });
-    const settle = (id, word) => draft.settle(id, { candidates: [{ word, probability: 1 }] });
+    const one = (word) => ({ candidates: [{ word, probability: 1 }] });
+    const settle = (id, word) => draft.settle(id, one(word));
+    const swipe = (word) => {
+        const id = draft.begin({ language, points: word });
+        const window = draft.windowOf(id);
+        const next = (i) => window[i + 1]?.points ?? word;
+        const earlier = window.map(({ id, points }, i) => ({ id, ...one(changes[`${points} ${next(i)}`] ?? points) }));
+        draft.settle(id, { ...one(word), earlier });
+    };
     const seen = [];
     for (const [kind, what, more] of events) {
-        if (kind === 'swipe') settle(draft.begin({ language }), what);
+        if (kind === 'swipe') swipe(what);
         else if (kind === 'begin') draft.begin({ language, ...more });
         else if (kind === 'settle') settle(what, more);
         else if (kind === 'none') draft.settle(what, { candidates: [] });
@@ -50,7 +61,9 @@ class Sure:
         return SimpleNamespace(word=word, words=[0])
 
     def join(self, swipes, k, before):
-        words = [one.word for one in swipes]
+        swiped = [one.word for one in swipes]
+        after = [*swiped[1:], ""]
+        words = [CHANGES.get(f"{word} {following}", word) for word, following in zip(swiped, after, strict=True)]
         one = [[Candidate(word, 0.0, 0.0, 1.0, word, 0, language=self.language)] for word in words]
         return SimpleNamespace(candidates=one)
 
@@ -60,7 +73,10 @@ def played(language, events):
     draft, seen = Draft(Sure(language)), []
     for kind, *what in events:
         if kind != "choose" or draft.words:
-            getattr(draft, kind)(*what)
+            answer = getattr(draft, kind)(*what)
+        if kind == "swipe":
+            for revision in answer.revisions:
+                draft.choose(revision.word, revision.place)
         seen.append([draft.text, list(draft.words)])
     return seen
 
@@ -68,21 +84,23 @@ def played(language, events):
 def drawn_events(rng):
     """Events at random. Chosen words are such that a capital changes nothing."""
     kinds = {"swipe": WORDS, "tap": TAPS, "choose": ["Rome", "X-ray"], "backspace": None}
-    names = rng.choices(list(kinds), weights=[4, 6, 1, 2], k=14)
+    names = rng.choices(list(kinds), weights=[8, 5, 1, 2], k=14)
     return [[name, rng.choice(kinds[name])] if kinds[name] else [name] for name in names]
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_page_writes_what_the_library_writes(page, language):
-    rng = random.Random(19)
+    rng, revised = random.Random(19), 0
     for _ in range(100):
         events = drawn_events(rng)
-        seen = [row[:2] for row in page.evaluate(PLAY, [language, events])]
+        seen = [row[:2] for row in page.evaluate(PLAY, [language, events, CHANGES])]
         assert seen == played(language, events), events
+        revised += any(word in ("yellow", "in", "your", "ёлка", "bear") for word in seen[-1][1])
+    assert revised > 10
 
 
 def written(page, *events, language="en"):
-    return page.evaluate(PLAY, [language, list(events)])[-1]
+    return page.evaluate(PLAY, [language, list(events), CHANGES])[-1]
 
 
 @pytest.mark.parametrize(
@@ -142,6 +160,44 @@ def test_holes_become_words_in_their_places(page, events, text):
 )
 def test_undo_and_redo(page, events, text):
     assert written(page, *events)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        ([["swipe", "hello"], ["swipe", "you"]], "Yellow you"),
+        ([["swipe", "hello"], ["swipe", "you"], ["undo"]], "Hello you"),
+        ([["swipe", "hello"], ["swipe", "you"], ["undo"], ["redo"]], "Yellow you"),
+        ([["swipe", "hello"], ["swipe", "you"], ["undo"], ["undo"]], "Hello"),
+        # Taken back once, the word is not questioned again.
+        ([["swipe", "hello"], ["swipe", "you"], ["undo"], ["backspace"], ["swipe", "you"]], "Hello you"),
+        ([["swipe", "hello"], ["choose", "Hello"], ["swipe", "you"]], "Hello you"),
+        ([["swipe", "hello"], ["tap", ","], ["swipe", "you"]], "Hello, you"),
+        ([["tap", "end"], ["moveTo", 0], ["swipe", "hello"], ["swipe", "you"]], "Yellow you End"),
+        ([["swipe", "you"], ["swipe", "hello"], ["swipe", "you"], ["swipe", "e-mail"]], "You yellow your e-mail"),
+    ],
+)
+def test_a_swipe_changes_the_words_before_it_and_undo_brings_them_back(page, events, text):
+    assert written(page, *events)[0] == text
+
+
+def test_words_that_stand_are_learned_once_as_the_dictionary_writes_them(page):
+    learned = page.evaluate(
+        """async () => {
+            const { Draft } = await import('/static/draft.js');
+            const draft = new Draft();
+            const swipe = (...words) => draft.settle(draft.begin({}), { candidates: words.map((word) => ({ word, probability: 0.1 })) });
+            swipe('taigang', 'tagging');
+            swipe('one');
+            const seen = [draft.learn(), draft.learn()];
+            draft.choose(1, 'Tagging');
+            swipe('two');
+            draft.backspace();
+            draft.begin({});
+            return [...seen, draft.learn(), draft.text.trim()];
+        }"""
+    )
+    assert learned == [["taigang", "one"], [], ["tagging"], "Tagging one"]
 
 
 def test_a_thousand_steps_keep_three_hundred(page):

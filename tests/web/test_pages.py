@@ -6,7 +6,7 @@ from importlib import resources
 import pytest
 
 STATIC = resources.files("glissando") / "web" / "static"
-FILES = sorted(entry.name for entry in STATIC.iterdir())
+FILES = sorted(entry.name for entry in STATIC.iterdir() if not entry.name.endswith(".png"))
 PAGES = ["/", "/collect", "/operator", "/docs"]
 
 
@@ -15,7 +15,7 @@ def test_security_headers(client, path):
     headers = client.get(path).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
+    assert "unsafe" not in policy.replace("'wasm-unsafe-eval'", "")  # which only lets a page compile WebAssembly
     assert "http" not in policy
     assert "frame-ancestors 'none'" in policy
     assert headers["x-content-type-options"] == "nosniff"

@@ -250,7 +250,7 @@ def test_an_unknown_word_that_was_tapped_can_be_learned(page):
     finger = Finger(page)
     for letter in "the":
         finger.tap(letter, QWERTY)
-    with page.expect_response("**/api/explain"):
+    with page.expect_response("**/api/known*"):
         page.locator("#space").tap()
     for letter in "qzxv":
         finger.tap(letter, QWERTY)

@@ -15,7 +15,9 @@ from glissando.cli.output import bar, needs_extra, print_json, print_table
 
 if TYPE_CHECKING:
     from glissando.export.golden import Golden
+    from glissando.export.site import Site
     from glissando.export.verify import Comparison
+    from glissando.lexicon import Lexicon
 
 CheckpointArgument = Annotated[
     Path, Argument(help="A run's encoder, decoder or matcher, .safetensors.", show_default=False)
@@ -67,6 +69,55 @@ def bundle(
     for name, facts in manifest["files"].items():
         typer.echo(f"{facts['bytes']:>12,}  {directory / name}")
     typer.echo(f"{manifest['lexicon']['words']:,} words, {manifest['golden']['swipes']} golden swipes")
+
+
+@app.command()
+def keyboard(
+    directory: Annotated[Path, Argument(help="Where to; new, empty or an older keyboard.", show_default=False)],
+    languages: Annotated[
+        str | None, Option(help="Languages: en,de or all; by default those with a packaged context, and ru.")
+    ] = None,
+    layouts: opt.Layouts = None,
+    lexicon: opt.Lexicon = None,
+    language: Annotated[str | None, Option(help="The language of that word list.")] = None,
+    runtime: Annotated[
+        Path | None, Option(help="Directory of onnxruntime-web; by default fetched once from npm's registry.")
+    ] = None,
+    title: Annotated[str, Option(help="The name of the keyboard where it is installed.")] = "",
+    force: Annotated[bool, Option("--force", help="Write into a directory that holds other things.")] = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Write the whole keyboard as a folder of static files: upload it to a web host, and send its address.
+
+    It decodes in the browser, installs on phones and works offline; no server is behind it. Phones install only from
+    HTTPS addresses.
+
+    **Examples**
+
+        glissando export keyboard site
+        glissando export keyboard site --languages en,de --title "Our keyboard"
+        glissando export keyboard site --layouts mine --lexicon welsh.txt --language cy
+    """
+    from glissando.export.kit import Kit
+    from glissando.export.site import choose_languages, write_site
+    from glissando.export.wasm import PACKAGE, WasmRuntime, fetch_runtime
+    from glissando.layout import all_layouts
+    from glissando.weights import load_weights
+
+    boards, lexicons = all_layouts(layouts), _own_words(lexicon, language)
+    codes = choose_languages(languages, boards.values(), lexicons)
+    if runtime is None:
+        with bar(PACKAGE) as progress:
+            found = fetch_runtime(progress)
+    else:
+        found = WasmRuntime.from_directory(runtime)
+    kit = Kit(boards, codes, load_weights("encoder"), load_weights("matcher"), lexicons, found)
+    with bar("files") as progress:
+        site = write_site(kit, directory, title=title, force=force, progress=progress)
+    if as_json:
+        print_json({"directory": str(directory), "build": kit.build, **site.to_dict()})
+        return
+    _print_site(site, directory)
 
 
 @app.command()
@@ -162,6 +213,34 @@ def verify(
         _print_comparisons(comparisons)
     if not all(comparison.passed for comparison in comparisons):
         raise typer.Exit(1)
+
+
+def _own_words(file: Path | None, language: str | None) -> dict[str, Lexicon]:
+    """A word list by the language that it is of."""
+    from glissando.errors import LexiconError
+    from glissando.lexicon import Lexicon
+
+    if file is None:
+        if language is not None:
+            raise LexiconError("--language says what language a --lexicon is of; --languages chooses the languages")
+        return {}
+    lexicon = Lexicon.from_file(file)
+    if not (code := language or lexicon.language):
+        raise LexiconError(f"{file} does not say its language: give --language")
+    return {code: lexicon}
+
+
+def _print_site(site: Site, directory: Path) -> None:
+    """Print the size of each part and what to do with the folder."""
+    for part in ("page", "networks", "runtime"):
+        typer.echo(f"{site.part(part) / 1e6:>7.2f} MB  {part}")
+    for code in site.languages:
+        download = site.download(code) / 1e6
+        typer.echo(
+            f"{site.part(code) / 1e6:>7.2f} MB  {code}: who writes in it downloads {download:.1f} MB in all, once"
+        )
+    typer.echo(f"{directory}: {len(site.sizes)} files, {sum(site.wire.values()) / 1e6:.1f} MB compressed")
+    typer.echo("Upload this folder to any web host with HTTPS, then send its address.")
 
 
 def _counted(swipes: Iterable[Golden], total: int, progress: Callable[[int, int], None] | None) -> Iterator[Golden]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,11 @@ import typer
 from typer import Option
 
 from glissando.cli import options as opt
-from glissando.cli.output import needs_extra
+from glissando.cli.output import bar, needs_extra
 
 if TYPE_CHECKING:
     import socket
+    import threading
 
 
 def serve(
@@ -27,6 +28,10 @@ def serve(
     weights: opt.Weights = "encoder",
     matcher: opt.Matcher = "matcher",
     layouts: opt.Layouts = None,
+    runtime: Annotated[
+        str | None,
+        Option(help="onnxruntime-web for the page: a directory, or none; by default fetched once from npm's registry."),
+    ] = None,
     sentences: Annotated[Path | None, Option(help="File of sentences to collect, one per line.")] = None,
     language: Annotated[str, Option(help="Language of those sentences.")] = "en",
     consent: Annotated[
@@ -53,6 +58,7 @@ def serve(
 
         glissando serve
         glissando serve --host 0.0.0.0 --https --consent consent.toml
+        glissando serve --runtime node_modules/onnxruntime-web/dist
         glissando serve --store postgresql://user@localhost/swipes --processes 4 --sentences welsh.txt --language cy
     """
     import secrets
@@ -69,20 +75,22 @@ def serve(
         "access_log": False, "proxy_headers": proxy is not None, "forwarded_allow_ips": proxy,
         "timeout_keep_alive": 30, "timeout_graceful_shutdown": 5,
     }  # fmt: skip
-    with ExitStack() as files:
+    with ExitStack() as stack:
         places = Places.of(host, bind(host, port), https=https, address=address)
         settings = Settings(
             store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), sentences=str(sentences or ""),
             language=language, token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads,
-            queue=queue, consent=str(consent or ""), address=places.phones,
+            queue=queue, consent=str(consent or ""), address=places.phones, runtime=runtime or "",
             rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
         )  # fmt: skip
         app = create_app(settings)  # what cannot be read fails here, in one line
         fingerprint = ""
         if https:
-            keys, fingerprint = files.enter_context(certificate(places.hosts))
+            keys, fingerprint = stack.enter_context(certificate(places.hosts))
             options |= keys
         typer.echo(greeting(places, settings.token if token is None else "", fingerprint, consent is not None))
+        if runtime is None:
+            stack.enter_context(fetching())
         if processes == 1:
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[places.listener])
             return

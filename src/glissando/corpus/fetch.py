@@ -48,6 +48,7 @@ class RemoteFile:
         url: its address.
         size: bytes, None where unknown.
         sha256: checksum, None where the host gives none.
+        sha512: the same, where a host gives that.
         git_sha1: name of its git blob, which some hosts give instead.
     """
 
@@ -55,6 +56,7 @@ class RemoteFile:
     url: str
     size: int | None = None
     sha256: str | None = None
+    sha512: str | None = None
     git_sha1: str | None = None
 
 
@@ -252,15 +254,16 @@ def _is_complete(remote: RemoteFile, file: Path) -> bool:
     """Whether a file has the size and the checksum that its host gives."""
     if remote.size is not None and file.stat().st_size != remote.size:
         return False
-    if remote.sha256 is not None:
-        return file_digest(file) == remote.sha256.lower()
+    for algorithm in ("sha256", "sha512"):
+        if (wanted := getattr(remote, algorithm)) is not None:
+            return file_digest(file, algorithm) == wanted.lower()
     return remote.git_sha1 is None or file_digest(file, git=True) == remote.git_sha1.lower()
 
 
-def file_digest(file: Path, *, git: bool = False) -> str:
-    """The SHA-256 of a file, or the SHA-1 that names it as a git blob."""
+def file_digest(file: Path, algorithm: str = "sha256", *, git: bool = False) -> str:
+    """The SHA-256 of a file, or another hash, or the SHA-1 that names it as a git blob."""
     with file.open("rb") as stream:
         if not git:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+            return hashlib.file_digest(stream, algorithm).hexdigest()
         blob = hashlib.sha1(f"blob {file.stat().st_size}\0".encode(), usedforsecurity=False)
         return hashlib.file_digest(stream, lambda: blob).hexdigest()

@@ -18,20 +18,19 @@ from pathlib import Path
 from typing import Any
 
 import glissando
-from glissando import beam, context, geometry, gesture, literal, vocabulary
+from glissando import context, vocabulary
 from glissando.context import Context, context_bytes, read_context
-from glissando.dictionary import OWN_WIDTH
 from glissando.errors import BundleError
 from glissando.export.awkward import Golden, single_context
 from glissando.export.binary import read_trie, write_trie
+from glissando.export.constants import decode_constants
 from glissando.export.fluency import FLUENCY, fluency_bytes, has_literals, read_fluency
 from glissando.export.golden import TOLERANCES, golden_lines, golden_swipes
 from glissando.files import replacing, replacing_directory
 from glissando.habits import Habits
-from glissando.keyboard import MATCHED, PLAIN, Keyboard
+from glissando.keyboard import Keyboard
 from glissando.layout import Layout
-from glissando.lexicon import MAX_WORD, TYPED_AS
-from glissando.runtime import LONGEST, DecoderRuntime, EncoderRuntime, MatcherRuntime, match_keys
+from glissando.runtime import DecoderRuntime, EncoderRuntime, MatcherRuntime, match_keys
 from glissando.scoring import Scoring
 from glissando.weights import Weights
 
@@ -167,48 +166,13 @@ def _constants(keyboard: Keyboard) -> dict[str, Any]:
     """Every number of the decode path that is not in a graph or a table, so that a port need not repeat any."""
     before = single_context(keyboard)
     language = "" if before is None else before.language
+    shared = decode_constants(keyboard.width)
     return {
-        "path": {"points": gesture.PATH_POINTS, "rate_hz": round(1000 / gesture.FRAME_MS)},
-        "search": {"width": keyboard.width, "sure_blank": beam.SURE_BLANK},
+        "path": shared["path"],
+        "search": shared["search"],
         "scoring": keyboard.scoring.to_dict(),
-        "geometry": {
-            "points": geometry.POINTS,
-            "row_height": geometry.ROW_HEIGHT,
-            "touch_bias": geometry.TOUCH_BIAS,
-            **geometry.WALK._asdict(),
-            "max_speed": float(geometry.MAX_SPEED),
-        },
-        "matcher": {"finalists": MATCHED, "longest": LONGEST},
-        "context": {
-            "step": context.STEP,
-            "trust": context.TRUST,
-            "min_trust": context.MIN_TRUST,
-            "max_trust": context.MAX_TRUST,
-            "tail": context.TAIL,
-            "elisions": list(context.ELISIONS.get(language, ())),
-        },
-        "literals": {
-            "strings": literal.LITERALS,
-            "longest": LONGEST,
-            "plain": PLAIN,
-            "width": literal.WIDTH,
-            "restricted_width": literal.RESTRICTED_WIDTH,
-            "fluency": literal.FLUENCY,
-            "letter": literal.LETTER,
-            "unlikely": literal.UNLIKELY,
-            "step": literal.STEP,
-        },
-        "vocabulary": {
-            "width": OWN_WIDTH,
-            "words": vocabulary.MAX_WORDS,
-            "longest": MAX_WORD,
-            "first": vocabulary.FIRST,
-            "decade": vocabulary.DECADE,
-            "highest": vocabulary.HIGHEST,
-            "half_life": vocabulary.HALF_LIFE,
-            "max_count": vocabulary.MAX_COUNT,
-        },
-        "typed_as": TYPED_AS,
+        **shared,
+        "context": {**shared["context"], "elisions": list(context.ELISIONS.get(language, ()))},
     }
 
 

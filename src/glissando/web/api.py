@@ -1,4 +1,4 @@
-"""``/api/decode``, ``/api/explain``, ``/api/layouts`` and ``/api/health``."""
+"""``/api/decode``, ``/api/explain``, ``/api/known``, ``/api/layouts`` and ``/api/health``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ from glissando.keyboard import Keyboard
 from glissando.scoring import Candidates
 from glissando.web.border import JsonRoute, RateLimit, address
 from glissando.web.decoding import Decoded, DecodeQueue, Keyboards, layout_dict
-from glissando.web.models import DecodeRequest, ExplainRequest, HealthResponse, LayoutsResponse, problems
+from glissando.web.models import (
+    DecodeRequest,
+    ExplainRequest,
+    HealthResponse,
+    KnownResponse,
+    LanguageCodes,
+    LayoutsResponse,
+    Word,
+    problems,
+)
 
 
 def decode_router(keyboards: Keyboards, queue: DecodeQueue, requests: RateLimit, builds: RateLimit) -> APIRouter:
@@ -52,6 +61,13 @@ def decode_router(keyboards: Keyboards, queue: DecodeQueue, requests: RateLimit,
         explanation = await queue.run(explain_swipe, keyboard, gesture, word or None, body.context, tapped)
         shown = Candidates(explanation.candidates[: body.k])
         return replace(explanation, candidates=shown, none=shown.none)
+
+    @router.get("/known", responses=problems(422, 429, 503))
+    async def known(word: Word, request: Request, language: LanguageCodes = "en") -> KnownResponse:
+        """Say whether a word is in the list of a language, or of one of several, in lower case or with capitals."""
+        requests.take(address(request))
+        codes = keyboards.codes(language)
+        return KnownResponse(known=await queue.run(keyboards.knows, word, codes))
 
     @router.get("/layouts")
     def layouts() -> LayoutsResponse:

@@ -7,14 +7,10 @@ import gc
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
-from importlib import resources
-from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
-from fastapi.staticfiles import StaticFiles
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 import glissando
@@ -31,12 +27,11 @@ from glissando.web.collect import (
 from glissando.web.consent import load_consent
 from glissando.web.database import StoreBusyError
 from glissando.web.decoding import DecodeQueue, Keyboards, QueueFullError
+from glissando.web.files import ServedKit, add_files
 from glissando.web.operators import TokenError, operator_router
 from glissando.web.sentences import Pool, load_sentences
 from glissando.web.settings import Settings
 from glissando.web.store import ConfirmationError, Store, UnknownSentenceError, UnknownSessionError, WithdrawnError
-
-PAGES = {"/": "index.html", "/collect": "collect.html", "/operator": "operator.html", "/docs": "docs.html"}
 
 # Everything else that a caller can fix is 422.
 STATUS: dict[type[GlissandoError], int] = {
@@ -66,6 +61,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         gc.freeze()  # what is there now stays; the collector need not look at it again and again
         yield
         first.cancel()
+        close_files()
         keyboards.close()
         queue.close()
         store.close()
@@ -80,26 +76,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(collect_router(site))
     if settings.token:
         app.include_router(operator_router(site, RateLimit("requests from this address", 2.0, 30)))
-    folder = Path(str(resources.files("glissando") / "web" / "static"))
-    for path, name in PAGES.items():
-        app.add_route(path, partial(_page, folder / name), include_in_schema=False)
-    for path in ("/collect/", "/operator/", "/docs/"):
-        app.add_route(path, _without_slash, include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=folder), name="static")
+    close_files = add_files(app, ServedKit(settings, keyboards), builds)
     _add_errors(app)
     app.add_middleware(Border)
     app.state.queue, app.state.store = queue, store
     return app
-
-
-async def _page(file: Path, _: Request) -> Response:
-    """Serve one page."""
-    return FileResponse(file)
-
-
-async def _without_slash(request: Request) -> Response:
-    """Lead to the page whose address somebody typed with a slash too many."""
-    return RedirectResponse(request.url.path.rstrip("/"), 308)
 
 
 def _add_errors(app: FastAPI) -> None:

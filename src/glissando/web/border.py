@@ -23,8 +23,10 @@ MAX_BUCKETS = 50_000  # visitors remembered; the least recent are forgotten firs
 
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        # Without wasm-unsafe-eval a page may not compile WebAssembly, which its networks run in.
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
+        "img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -104,9 +106,10 @@ class Border:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                # Nobody on the way may keep an answer of the API.
+                # Nobody on the way may keep an answer of the API; a file may say for itself.
                 cache = "no-store" if scope["path"].startswith("/api/") else "no-cache"
-                added = {**HEADERS, "cache-control": cache}
+                stated = b"cache-control" in dict(message["headers"])
+                added = HEADERS if stated else {**HEADERS, "cache-control": cache}
                 message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in added.items())]
             await send(message)
 

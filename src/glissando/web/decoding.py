@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+import unicodedata
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -21,14 +21,15 @@ from glissando.files import cache_directory
 from glissando.gesture import Gesture
 from glissando.keyboard import Keyboard
 from glissando.languages import Contexts, Languages
-from glissando.layout import ALIASES, Layout, builtin_layouts, load_layout
-from glissando.lexicon import Lexicon, join_lexicons
+from glissando.layout import ALIASES, Layout, all_layouts
+from glissando.lexicon import Lexicon, available_languages, join_lexicons
 from glissando.loading import load
 from glissando.runtime import EncoderRuntime, MatcherRuntime
 from glissando.scoring import Candidate, Candidates
 from glissando.web.models import CustomLayout
 from glissando.web.settings import Settings
 from glissando.weights import load_weights
+from glissando.words import PackedWords
 
 MAX_BUILDS = 8  # keyboards that may be in the making; each takes about a second
 MAX_CACHED = {"trie": 100, "fluency": 100, "lexicon": 100}  # files on the disk; they take about 3, 0.5 and 2 MB each
@@ -65,14 +66,10 @@ class Keyboards:
     """
 
     def __init__(self, settings: Settings) -> None:
-        import wordfreq
-
-        self.layouts = {name: load_layout(name) for name in builtin_layouts()}
-        if settings.layouts:
-            self.layouts |= _read_layouts(Path(settings.layouts))
-        self.languages = tuple(sorted(wordfreq.available_languages("best")))
-        self._encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
-        self._matcher = MatcherRuntime(load_weights(settings.matcher), threads=settings.threads)
+        self.layouts = all_layouts(settings.layouts or None)
+        self.languages = available_languages()
+        self.encoder = EncoderRuntime(load_weights(settings.weights), threads=settings.threads)
+        self.matcher = MatcherRuntime(load_weights(settings.matcher), threads=settings.threads)
         self._lexicon = lru_cache(maxsize=settings.keyboards)(Lexicon.from_language)
         self._context = lru_cache(maxsize=settings.keyboards)(lambda language: load_context("auto", language))
         self.lexicons: dict[str, Lexicon] = {}  # of languages that have no list
@@ -98,13 +95,23 @@ class Keyboards:
 
     def language(self, asked: str | None, layout: Layout) -> str:
         """The language or languages asked for ("de,en"), else the layout's, else English."""
-        codes = [code.strip() for code in (asked or layout.language or "en").split(",")]
+        return ",".join(self.codes(asked or layout.language or "en"))
+
+    def codes(self, languages: str) -> list[str]:
+        """The languages of a list such as "de,en"; an error where there is no such language, or there are too many."""
+        codes = [code.strip() for code in languages.split(",")]
         for code in codes:
             if code not in self.languages:
                 raise LexiconError(f"no language {code!r}; there are {', '.join(self.languages)}")
         if len(set(codes)) < len(codes) or len(codes) > MAX_LANGUAGES:
             raise LexiconError(f"languages are up to {MAX_LANGUAGES} different ones, got {','.join(codes)}")
-        return ",".join(codes)
+        return codes
+
+    def knows(self, word: str, codes: Iterable[str]) -> bool:
+        """Whether a word is in the list of one of some languages, as it is written, in lower case or with capitals."""
+        whole = unicodedata.normalize("NFC", word.strip()).replace("’", "'")
+        forms = {whole, whole.lower(), whole.upper(), whole[:1].upper() + whole[1:].lower()}
+        return any((PackedWords.of(self._lexicon(code).words).find(forms) >= 0).any() for code in codes)
 
     async def get(self, layout: Layout, language: str, before_build: Callable[[], None] = lambda: None) -> Keyboard:
         """The keyboard of a layout and language.
@@ -141,7 +148,7 @@ class Keyboards:
         """Build a keyboard and warm it up: the first swipe would wait for its trie, its context and compiled code."""
         lexicon = join_lexicons([self.lexicons.get(code) or self._lexicon(code) for code in language.split(",")])
         keyboard = load(
-            layout, lexicon=lexicon, weights=self._encoder, matcher=self._matcher, context=self._predictor(lexicon)
+            layout, lexicon=lexicon, weights=self.encoder, matcher=self.matcher, context=self._predictor(lexicon)
         )
         swipe = Gesture(np.array([0.2, 0.8]), np.array([0.5, 0.5]), np.array([0.0, 200.0]))
         keyboard.decode(swipe, k=1, context="")
@@ -271,13 +278,6 @@ def _trim_cache() -> None:
         files = sorted(cache_directory().glob(f"{kind}-*.npz"), key=lambda file: file.stat().st_mtime)
         for file in files[:-most]:
             file.unlink(missing_ok=True)
-
-
-def _read_layouts(directory: Path) -> dict[str, Layout]:
-    """The operator's own layouts, by file name."""
-    if not directory.is_dir():
-        raise LayoutError(f"no directory of layouts {directory}")
-    return {file.stem: Layout.from_json(file) for file in sorted(directory.glob("*.json"))}
 
 
 def layout_dict(layout: Layout, name: str) -> dict[str, Any]:

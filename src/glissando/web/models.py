@@ -24,7 +24,17 @@ Point = Annotated[
     Field(min_length=3, max_length=3, description="x, y in fractions of the letter area, and t in milliseconds"),
 ]
 Tapped = Annotated[str, Field(max_length=48)]
+Word = Annotated[str, Field(min_length=1, max_length=48, examples=["hello"])]
 Name = Annotated[str, Field(min_length=1, max_length=64)]
+LanguageCodes = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=32,
+        description="a code such as en, or several, the main one first: de,en",
+        examples=["en", "de,en"],
+    ),
+]
 
 
 def example(**fields: Any) -> ConfigDict:
@@ -68,18 +78,7 @@ class DecodeRequest(Body):
 
     points: Annotated[list[Point], Field(min_length=1, max_length=MAX_POINTS, examples=[EXAMPLE_POINTS])]
     layout: Name | CustomLayout = "qwerty"
-    language: (
-        Annotated[
-            str,
-            Field(
-                min_length=1,
-                max_length=32,
-                description="a code such as en, or several, the main one first: de,en",
-                examples=["en", "de,en"],
-            ),
-        ]
-        | None
-    ) = Field(None, description="by default the layout's own")
+    language: LanguageCodes | None = Field(None, description="by default the layout's own")
     k: Annotated[int, Field(ge=1, le=20, description="candidates at the most")] = 5
     context: Annotated[str, Field(max_length=MAX_CONTEXT, examples=["She said"])] | None = Field(
         None, description="the text before the swipe; empty at the beginning of a text, null where it is not known"
@@ -94,6 +93,12 @@ class ExplainRequest(DecodeRequest):
     model_config = example(points=EXAMPLE_POINTS, layout="qwerty", language="en", context="She said", word="help")
 
     word: Annotated[str, Field(max_length=48, description="the word that was meant")] | None = None
+
+
+class KnownResponse(BaseModel):
+    """Whether a word is in a list."""
+
+    known: bool
 
 
 class LayoutModel(BaseModel):

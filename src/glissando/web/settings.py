@@ -16,6 +16,7 @@ class Settings(BaseModel, frozen=True, extra="forbid"):
     weights: str = "encoder"  # a packaged encoder, or an .onnx file
     matcher: str = "matcher"  # a packaged matcher, or an .onnx file
     layouts: str = ""  # directory of further layouts; empty for none
+    runtime: str = ""  # onnxruntime-web: empty for the one fetched into the cache, a directory, or "none"
     sentences: str = ""  # file of sentences to collect, one per line; empty for the built-in ones
     language: str = "en"  # of that file
     consent: str = ""  # TOML file of what donors agree to; without one nothing is collected

@@ -11,6 +11,9 @@ export class ApiError extends Error {
   get temporary() { return this.offline || this.status === 429 || this.status >= 500; }
 }
 
+const ROOT = new URL("..", import.meta.url); // of the site, which need not be that of the host
+
+// path: relative to the site's root.
 export async function call(path, { method = "GET", body, headers = {}, timeout = 15000, signal } = {}) {
   const options = { method, headers: { ...headers }, signal: either(signal, AbortSignal.timeout(timeout)), credentials: "omit" };
   if (body !== undefined) {
@@ -19,7 +22,7 @@ export async function call(path, { method = "GET", body, headers = {}, timeout =
   }
   let response;
   try {
-    response = await fetch(path, options);
+    response = await fetch(new URL(path, ROOT), options);
   } catch {
     throw new ApiError("The server cannot be reached.", 0, "offline", 2);
   }

@@ -19,7 +19,7 @@ export class CandidateRow {
   // candidates of the word that is written now; offer: a word that may be added to one's own, or "".
   show(candidates, written, offer = "", isOwn = () => false) {
     const chips = candidates.map((one) => chip(one, one.word === written, one.literal && !isOwn(one.word)));
-    if (offer) chips.splice(1, 0, make("button", { class: "candidate add", type: "button", "data-learn": offer, text: `＋ Add “${offer}” to my words` }));
+    if (offer) chips.splice(1, 0, make("button", { class: "candidate add", type: "button", "data-learn": offer, text: `+ Add “${offer}” to my words` }));
     this.root.replaceChildren(...chips);
     this.root.scrollLeft = 0;
   }

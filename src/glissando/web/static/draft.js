@@ -1,20 +1,23 @@
 // A text being written, without a page: characters, a cursor, swiped words with their candidates, undo and redo.
 //
 // The library's draft.py gives the same text for the same swipes, taps and deletions at the end of a text. Here the cursor
-// may stand anywhere, and a word may still be on its way: a hole stands for it until its candidates come.
+// may stand anywhere, and a word may still be on its way: a hole stands for it until its candidates come. A later swipe can
+// show that an earlier word was read wrongly: that word is changed, and undo brings it back.
 // A state is never changed, only replaced, so that undo keeps the old ones. Offsets count UTF-16 code units.
 
-import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper, withCapital } from "./rules.js";
+import { JOINING, OPENING, beginsSentence, capitalise, isAlnum, isSpace, lastOf, needsSpace, upper } from "./rules.js";
+import { EMPTY, HOLE, marked, pack, removeWord, rewrite, splice, textBefore, unpack, withHolesAsWords, withoutHoles, writable } from "./states.js";
 
-export const HOLE = "\uFFFC"; // stands in the text for a word that is not read yet
+export { HOLE } from "./states.js";
+
 const STEPS = 300; // that can be undone
-const EMPTY = Object.freeze({ text: "", words: Object.freeze([]), cursor: 0, space: false });
+const WINDOW = 3; // swiped words in a row that are decoded together, as in the library
 
 export class Draft {
   // changed(): called after every change. language(): the language that is written now.
-  constructor({ changed = () => {}, language = () => "en" } = {}) {
-    this.changed = changed;
-    this.language = language;
+  // revised([{id, before, word}, ...]): earlier words were changed because of a swipe after them.
+  constructor({ changed = () => {}, language = () => "en", revised = () => {} } = {}) {
+    Object.assign(this, { changed, language, revised });
     this.state = EMPTY;
     this.past = [];
     this.future = [];
@@ -31,6 +34,17 @@ export class Draft {
   get begins() { return beginsSentence(withHolesAsWords(this.#left)); } // whether a sentence begins at the cursor
   get #left() { return this.state.text.slice(0, this.state.cursor); }
   get #right() { return this.state.text.slice(this.state.cursor); }
+
+  // The text and its last swiped words, for another page.
+  get saved() { return pack(this.state); }
+
+  // Takes what was saved; throws where it is damaged.
+  restore(saved) {
+    if (!saved) return;
+    this.state = unpack(saved);
+    this.next = Math.max(0, ...this.words.map((one) => one.id)) + 1;
+    this.changed();
+  }
 
   // The swiped word at the cursor, if any: the one before it first.
   get current() {
@@ -59,17 +73,44 @@ export class Draft {
   // The text before a swiped word: the context of its decoding.
   contextOf(id) { return textBefore(this.state, this.word(id)); }
 
+  // The swiped words before a swipe that nothing but a space divides from it and that nobody chose: the swipe may change
+  // them. They were made on the same keyboard, and their points are known.
+  windowOf(id) {
+    const { text, words } = this.state;
+    const at = words.findIndex((one) => one.id === id);
+    const found = [];
+    let end = words[at].start;
+    for (const one of words.slice(Math.max(at + 1 - WINDOW, 0), at).reverse()) {
+      end = text.slice(0, end).replace(/ +$/u, "").length;
+      const same = one.layout === words[at].layout && one.language === words[at].language;
+      if (one.end !== end || one.status !== "read" || one.chosen || !one.points || !same) break;
+      found.unshift(one);
+      end = one.start;
+    }
+    return found;
+  }
+
   // Writes the first of a swipe's candidates in its place; where there is none, the place goes.
+  // answer: {candidates, none, earlier: [{id, candidates, none}, ...]}; earlier is what the words of its window may mean now.
   settle(id, answer) {
+    const earlier = answer.candidates.length ? (answer.earlier ?? []) : [];
     this.#everywhere((state) => {
       const word = state.words.find((one) => one.id === id);
       if (!word || word.status === "read") return state;
       if (!answer.candidates.length) return removeWord(state, word);
-      const left = withHolesAsWords(state.text.slice(0, word.start));
-      const candidates = merged(answer.candidates.map((one) => ({ ...one, word: spelled(one, word, left) })));
+      const candidates = writable(answer.candidates, word, state);
       const context = textBefore(state, word);
       return rewrite(state, word, candidates[0].word, { status: "read", candidates, none: answer.none ?? null, context });
     });
+    this.#revise(earlier);
+  }
+
+  // The swiped words that stand in the text and were not asked for before, as the dictionary writes them. To be called when
+  // the writer is done: what stands there then is what was meant.
+  learn() {
+    const found = this.words.filter((one) => one.status === "read" && !one.taught);
+    if (found.length) this.#everywhere((state) => marked(state, found.map((one) => one.id), { taught: true }));
+    return found.map((one) => one.candidates.find(({ word }) => word === this.written(one))?.listed ?? this.written(one));
   }
 
   // A swipe that could not be decoded stays, to be tried again.
@@ -80,7 +121,7 @@ export class Draft {
   choose(id, text) {
     const word = this.word(id);
     if (!word) return;
-    const next = rewrite(this.state, word, text, { chosen: true });
+    const next = rewrite(this.state, word, text, { chosen: true, taught: false });
     if (this.written(word) !== text) this.#commit(next, "choose");
     else {
       this.state = next;
@@ -158,11 +199,16 @@ export class Draft {
 
   #commit(state, kind) {
     const joined = kind === this.kind && (kind === "letters" || kind === "delete");
-    if (!joined) this.past.push(this.state);
-    if (this.past.length > STEPS) this.past.shift();
+    if (!joined) this.#keep(this.state);
     this.future = [];
     [this.state, this.kind] = [state, kind];
     this.changed();
+  }
+
+  // A state that undo brings back.
+  #keep(state) {
+    this.past.push(state);
+    if (this.past.length > STEPS) this.past.shift();
   }
 
   // A word that was read is read in every state that undo and redo can bring back.
@@ -173,8 +219,29 @@ export class Draft {
     this.changed();
   }
 
+  // Changes earlier words that are no longer the best reading. Who takes that back has chosen the words of before.
+  #revise(earlier) {
+    let { state } = this;
+    const changes = [];
+    for (const { id, candidates: found, none = null } of earlier) {
+      const word = state.words.find((one) => one.id === id);
+      if (!word || word.chosen || !found.length) continue;
+      const candidates = writable(found, word, state);
+      const [before, best] = [state.text.slice(word.start, word.end), candidates[0].word];
+      if (best !== before) changes.push({ id, before, word: best });
+      state = rewrite(state, word, best, { candidates, none, ...(best === before ? {} : { chosen: true, taught: false }) });
+    }
+    if (changes.length) {
+      this.#keep(marked(this.state, changes.map(({ id }) => id), { chosen: true }));
+      this.kind = "revise";
+    }
+    this.state = state;
+    if (earlier.length) this.changed();
+    if (changes.length) this.revised(changes);
+  }
+
   #mark(id, status) {
-    this.#everywhere((state) => ({ ...state, words: state.words.map((one) => (one.id === id && one.status !== "read" ? Object.freeze({ ...one, status }) : one)) }));
+    if (this.word(id)?.status !== "read") this.#everywhere((state) => marked(state, [id], { status }));
   }
 
   // A lone i that was tapped is written as English writes it.
@@ -183,54 +250,4 @@ export class Draft {
     if (this.language() !== "en" || !/(^|[^\p{L}\p{N}])i$/u.test(left)) return state;
     return { ...splice(state, state.cursor - 1, state.cursor, "I"), space: state.space };
   }
-}
-
-const withoutHoles = (text) => text.replaceAll(new RegExp(`${HOLE} ?`, "gu"), "");
-const textBefore = (state, word) => withoutHoles(state.text.slice(0, word.start - (state.text[word.start - 1] === " " ? word.lead : 0)));
-const withHolesAsWords = (text) => text.replaceAll(HOLE, "x");
-
-// A state with the characters from start to end replaced; words that the change touches are swiped words no longer.
-function splice(state, start, end, text) {
-  const shift = text.length - (end - start);
-  const words = state.words.filter((one) => one.end <= start || one.start >= end)
-    .map((one) => (one.start >= end && shift ? Object.freeze({ ...one, start: one.start + shift, end: one.end + shift }) : one));
-  return { ...state, text: state.text.slice(0, start) + text + state.text.slice(end), words, cursor: start + text.length };
-}
-
-// A state with another text in the place of a swiped word, which stays a swiped word.
-function rewrite(state, word, text, changes) {
-  const shift = text.length - (word.end - word.start);
-  const words = state.words.map((one) => {
-    if (one.id === word.id) return Object.freeze({ ...one, ...changes, end: one.end + shift });
-    return one.start >= word.end ? Object.freeze({ ...one, start: one.start + shift, end: one.end + shift }) : one;
-  });
-  const cursor = state.cursor >= word.end ? state.cursor + shift : state.cursor > word.start ? word.start + text.length : state.cursor;
-  return { ...state, text: state.text.slice(0, word.start) + text + state.text.slice(word.end), words, cursor };
-}
-
-// A state without a swiped word and the space before it, or after it at the beginning of the text; the cursor stays where
-// it was in the rest.
-function removeWord(state, word) {
-  const start = word.start - (state.text[word.start - 1] === " " ? 1 : 0);
-  const end = word.end + (start === 0 && state.text[word.end] === " " ? 1 : 0);
-  const next = splice(state, start, end, "");
-  return { ...next, cursor: state.cursor >= end ? state.cursor - (end - start) : Math.min(state.cursor, start) };
-}
-
-function spelled(candidate, word, text) {
-  if (word.capital === "all") return upper(candidate.word, word.language);
-  if (word.capital === "first") return withCapital(candidate.word, word.language);
-  if (word.capital === "none") return candidate.word;
-  return capitalise(candidate.word, text, candidate.language || word.language);
-}
-
-// Candidates that are written alike, such as "will" and "Will" at the beginning of a sentence, are one.
-function merged(candidates) {
-  const found = new Map();
-  for (const one of candidates) {
-    const same = found.get(one.word);
-    if (same) found.set(one.word, { ...same, probability: same.probability + one.probability, literal: same.literal && one.literal });
-    else found.set(one.word, one);
-  }
-  return [...found.values()];
 }

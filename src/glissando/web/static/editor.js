@@ -1,33 +1,37 @@
 // The layout editor: rows typed as text, keys dragged or moved with the arrow keys.
 
-import { $, make, toast } from "./page.js";
-import { fromRows, toFragment, toRows } from "./layouts.js";
+import { closes } from "./dialogs.js";
+import { check, fromRows, linkTo, toRows } from "./layouts.js";
+import { copy } from "./output.js";
+import { $, make, titleOf, toast } from "./page.js";
 
 const STEP = 0.01; // of the letter area, per press of an arrow key
 const clamp = (value, half) => Math.min(Math.max(value, half), 1 - half);
 
 export class Editor {
-  // use(layout): called with the layout that was made; language(): the language a link should carry.
+  // use(layout, older): called with the layout that was made, and the one of one's own that it was made from, or null.
+  // language(): the language a link should carry.
   constructor(dialog, { use, language }) {
-    this.dialog = dialog;
+    this.dialog = closes(dialog, { beside: false });
     this.language = language;
     this.board = $("#editor-board", dialog);
     this.rows = $("#editor-rows", dialog);
     this.name = $("#editor-name", dialog);
     this.rows.addEventListener("input", () => this.#fromRows());
     $("#editor-reset", dialog).addEventListener("click", () => this.#fromRows());
-    $("#editor-cancel", dialog).addEventListener("click", () => dialog.close());
     $("#editor-link", dialog).addEventListener("click", () => this.#copyLink());
     $("#editor-use", dialog).addEventListener("click", () => {
       const layout = this.#made();
       if (!layout) return;
       dialog.close();
-      use(layout);
+      use(layout, this.older);
     });
   }
 
   open(layout) {
-    this.name.value = layout.custom ? layout.name : `my ${layout.name}`;
+    this.older = layout.custom ? layout : null;
+    this.name.value = layout.custom ? layout.name : `my ${titleOf(layout)}`;
+    this.#say("");
     this.rows.value = toRows(layout);
     this.layout = structuredClone(layout);
     this.#draw();
@@ -45,21 +49,25 @@ export class Editor {
     this.#draw();
   }
 
+  // The layout, or null and a message where it cannot be used.
   #made() {
     if (!this.layout) return null;
-    return { ...this.layout, custom: true, name: this.name.value.trim() || "mine" };
+    try {
+      const made = check({ ...this.layout, custom: true, language: "", name: this.name.value });
+      this.#say("");
+      return made;
+    } catch (error) {
+      this.#say(error.message);
+      return null;
+    }
   }
 
   async #copyLink() {
     const layout = this.#made();
     if (!layout) return;
-    const link = `${location.origin}/${toFragment(layout, this.language())}`;
-    try {
-      await navigator.clipboard.writeText(link);
-      toast("Link copied.");
-    } catch {
-      this.#say(link); // no clipboard on plain HTTP: show it, to be copied by hand
-    }
+    const link = linkTo(layout, this.language());
+    if (await copy(link)) toast("The link is copied.");
+    else this.#say(link); // to be copied by hand
   }
 
   #say(text) { $("#editor-message", this.dialog).textContent = text; }

@@ -78,12 +78,23 @@ function gateChart({ gate, letters }) {
     makeSvg("path", { d: `M${line}`, class: "line" }), ...marks);
 }
 
-export function showWhy(root, answer) {
+const WORTH_SAYING = 0.05; // nats: a letter that cost less is not to blame
+
+/**
+ * Says why a word was not first.
+ * @param {HTMLElement} root
+ * @param {object} answer the explanation, see /docs
+ * @param {{isOwn: (word: string) => boolean, learn: (word: string) => void}} own a person's own words
+ */
+export function showWhy(root, answer, { isOwn, learn }) {
   const { meant } = answer;
   const best = answer.candidates[0]?.word ?? "nothing";
   const parts = [make("p", { class: "verdict" }, ...verdict(meant, best))];
+  if (meant.verdict === "out of lexicon") parts.push(isOwn(meant.word) ? make("p", { class: "said", text: "It is one of your words." })
+    : make("button", { class: "button add", type: "button", text: `Add “${meant.word}” to my words`, onclick: () => { learn(meant.word); showWhy(root, answer, { isOwn, learn }); } }));
+  if (meant.verdict !== "first") parts.push(read(answer.literal));
   if (meant.opinion && meant.verdict !== "first") parts.push(make("p", { class: "small said", text: opinions(answer, best) }));
-  if (meant.costs.length) {
+  if (blamed(meant)) {
     parts.push(costs(`“${meant.word}”, letter by letter`, meant.costs, meant.worst));
     if (meant.verdict !== "first") parts.push(costs(`“${best}”, for comparison`, meant.best_costs, null));
     parts.push(make("p", { class: "muted small", text:
@@ -93,16 +104,28 @@ export function showWhy(root, answer) {
   root.replaceChildren(...parts);
 }
 
+// The letter that cost most, where it cost anything worth saying.
+function blamed(meant) {
+  const worst = meant.costs[meant.worst];
+  return worst?.cost >= WORTH_SAYING ? worst.letter : "";
+}
+
+// What the network read without a dictionary.
+function read(literal) {
+  const letters = [...literal];
+  return make("p", { class: "said" }, "Here is what I read: ", ...(letters.length
+    ? [make("strong", { class: "read-letters", text: letters.join(" "), "aria-label": letters.join(", ") }), ", letter by letter."] : ["no letters at all."]));
+}
+
 function verdict(meant, best) {
   const word = make("strong", { text: meant.word });
-  // A letter that cost next to nothing is not to blame.
-  const worst = !(meant.costs[meant.worst]?.cost >= 0.05) ? null : make("strong", { text: meant.costs[meant.worst].letter });
-  const blame = worst ? [" The letter that cost most: ", worst, "."] : [];
+  const worst = blamed(meant);
+  const blame = worst ? [" The letter that cost most: ", make("strong", { text: worst }), "."] : [];
   const place = meant.would_rank ? ` With that it would have come ${ordinal(meant.would_rank)}.` : "";
   switch (meant.verdict) {
     case "first": return [word, " was the first reading."];
     case "outscored": return [word, ` came ${ordinal(meant.rank)}: taken together, more spoke for “${best}”.`, ...blame];
-    case "pruned": return [word, " is in the dictionary, but the search gave it up on the way: too little spoke for its first letters.", place, ...blame];
+    case "pruned": return [word, ` is in the dictionary, but the search gave it up on the way${worst ? ": too little spoke for its first letters" : ""}.`, place, ...blame];
     case "out of lexicon": return [word, " is not in the dictionary, so it could not be found.", place, ...blame];
     default: return [word, " cannot be typed on this layout, or is too long for one swipe."];
   }

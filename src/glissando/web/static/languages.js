@@ -24,6 +24,13 @@ const BASES = { ß: "s", ø: "o", æ: "a", œ: "o", ł: "l", đ: "d", ð: "d", �
 // The plain letter under an accented one.
 const base = (letter) => BASES[letter] ?? letter.normalize("NFD")[0];
 
+/** The keys that a word is swiped on, in order, or null where the layout lacks one. */
+export function typedKeys(word, layout) {
+  const letters = [...word.toLowerCase().normalize("NFC")].filter((letter) => /[\p{L}\p{M}]/u.test(letter));
+  const keys = letters.map((letter) => layout.keys.find((key) => key.letter === letter) ?? layout.keys.find((key) => key.letter === base(letter)));
+  return keys.length && keys.every(Boolean) ? keys : null;
+}
+
 function script(code) {
   try { return new Intl.Locale(code).maximize().script; } catch { return undefined; }
 }

@@ -2,30 +2,37 @@
 
 import { $, make, toast } from "./page.js";
 
-export function bindOutput(draft) {
+// done(): the writer is done with the text as it stands.
+export function bindOutput(draft, done) {
   $("#undo").addEventListener("click", () => draft.undo());
   $("#redo").addEventListener("click", () => draft.redo());
-  $("#clear").addEventListener("click", () => draft.clear());
-  $("#copy").addEventListener("click", async () => toast(await copy(draft.text.trim()) ? "Copied." : "The browser does not let this page copy."));
+  $("#clear").addEventListener("click", () => { done(); draft.clear(); });
+  $("#copy").addEventListener("click", async () => {
+    done();
+    toast(await copy(draft.text.trim()) ? "Copied." : "The browser does not let this page copy.");
+  });
   $("#share").hidden = !navigator.share;
   $("#share").addEventListener("click", async () => {
+    done();
     try { await navigator.share({ text: draft.text.trim() }); } catch (error) {
       if (error.name !== "AbortError") toast("The text could not be shared.");
     }
   });
 }
 
-// On plain HTTP there is no clipboard; the old way works there.
-async function copy(text) {
+/** Copies a text; says whether that was possible. On plain HTTP there is no clipboard; the old way works there. */
+export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch { /* the old way, then */ }
   const field = make("textarea", { class: "visually-hidden", readonly: true });
   field.value = text;
-  document.body.append(field);
+  const focused = document.activeElement;
+  (document.querySelector("dialog[open]") ?? document.body).append(field); // outside of an open dialog nothing can be selected
   field.select();
   const done = document.execCommand("copy");
   field.remove();
+  focused?.focus();
   return done;
 }

@@ -25,6 +25,9 @@ export function makeSvg(tag, attributes = {}, ...children) {
 let hiding;
 export function toast(message, ms = 3200) {
   const box = $("#toast");
+  // An open dialog lies over the page, so the message is shown in it.
+  const host = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
+  if (box.parentElement !== host) host.prepend(box);
   box.textContent = message;
   box.hidden = false;
   clearTimeout(hiding);
@@ -39,9 +42,16 @@ const NAMES = {
 };
 export const layoutName = (name) => NAMES[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
+/** The name of a layout as people read it; that of one's own stays as it was given. */
+export const titleOf = (layout) => (layout.custom ? layout.name : layoutName(layout.name));
+
 const languages = new Intl.DisplayNames(["en"], { type: "language" });
-export function languageName(code) {
-  try { return languages.of(code); } catch { return code; }
+const OTHERS = { tok: "toki pona" }; // languages that browsers may not know
+
+/** The name of a language, or of several: "de,en" is German + English. */
+export function languageName(codes) {
+  const name = (code) => { try { return OTHERS[code] ?? languages.of(code); } catch { return code; } };
+  return codes.split(",").map(name).join(" + ");
 }
 
 export function themeButton(button) {

@@ -5,9 +5,9 @@ import { showSeen, showWhy } from "./insight.js";
 import { $, toast } from "./page.js";
 
 export class Panels {
-  // current(): the swiped word at the cursor, or nothing.
-  constructor(root, current) {
-    Object.assign(this, { root, current });
+  // current(): the swiped word at the cursor, or nothing. own: {isOwn(word), learn(word)}, a person's own words.
+  constructor(root, current, own) {
+    Object.assign(this, { root, current, own });
     this.explained = new WeakMap(); // by the points of a swipe
     this.tabs = [...root.querySelectorAll("[role=tab]")];
     for (const tab of this.tabs) tab.addEventListener("click", () => this.#open(tab));
@@ -35,7 +35,10 @@ export class Panels {
     const word = this.current();
     const meant = $("#why-word").value.trim();
     if (!readable(word) || !meant) return;
-    try { showWhy($("#why-answer"), await explain(word.points, word, meant)); } catch (error) { toast(error.message); }
+    try {
+      const answer = await explain(word.points, word, meant);
+      if (this.current()?.points === word.points) showWhy($("#why-answer"), answer, this.own);
+    } catch (error) { toast(error.message); }
   }
 
   #open(tab) {
@@ -55,4 +58,4 @@ export class Panels {
   }
 }
 
-const readable = (word) => word?.status === "read";
+const readable = (word) => word?.status === "read" && word.points; // a word of before a reload has none

@@ -18,7 +18,7 @@ export class Previews {
     [this.asking, this.asked] = [true, now];
     const { stroke } = this;
     try {
-      const { candidates } = await this.decode(points.slice(), asking, { k: 1 });
+      const { candidates } = await this.decode(points.slice(), asking, { k: 1, preview: true });
       if (stroke === this.stroke) this.show(candidates[0]?.word);
     } catch { /* the next one may succeed */ }
     this.asking = false;

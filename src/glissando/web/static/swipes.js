@@ -24,23 +24,26 @@ export class Swipes {
   }
 
   async #read({ id, points, layout, language, prefix }) {
+    const { draft } = this;
     const abort = new AbortController();
     this.now = { id, abort };
     let again = false;
     try {
-      const answer = await this.decode(points, { layout, language, prefix, context: this.draft.contextOf(id) }, { signal: abort.signal });
+      const window = draft.windowOf(id).map((one) => ({ id: one.id, points: one.points }));
+      const [context, before] = [id, window[0]?.id ?? id].map((one) => draft.contextOf(one));
+      const answer = await this.decode(points, { id, layout, language, prefix, context, window, before }, { signal: abort.signal });
       if (!answer.candidates.length) this.say("No word found.");
-      this.draft.settle(id, answer);
-      again = this.draft.words.some((one) => one.status === "failed");
+      draft.settle(id, answer);
+      again = draft.words.some((one) => one.status === "failed");
     } catch (error) {
       if (!abort.signal.aborted) this.#failed(id, error);
     }
     this.now = null;
-    if (again) this.retryAll(); // the server is back: what failed before is tried once more
+    if (again) this.retryAll(); // it can be read again: what failed before is tried once more
     else this.pump();
   }
 
-  // A swipe that the server refuses for good goes; any other stays until it can be decoded.
+  // A swipe that is refused for good goes; any other stays until it can be decoded.
   #failed(id, error) {
     this.say(error.temporary ? `${error.message} Your swipe is kept: tap it to try again.` : error.message);
     if (error.temporary) this.draft.fail(id);

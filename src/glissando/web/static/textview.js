@@ -4,6 +4,7 @@ import { HOLE } from "./draft.js";
 import { $, make } from "./page.js";
 import { pressable } from "./press.js";
 
+const LIT_MS = 1600;
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*/gu;
 
 export class TextView {
@@ -11,6 +12,7 @@ export class TextView {
   constructor(root, draft, on) {
     Object.assign(this, { root, draft, on });
     this.nodes = []; // [text node, its offset in the text]
+    this.lit = new Set(); // the numbers of words that were changed just now
     pressable(root, { press: (event) => this.#press(event) }, { scrolls: true });
     root.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
@@ -34,6 +36,14 @@ export class TextView {
     $(".caret", this.root).scrollIntoView({ block: "nearest" });
   }
 
+  // Shows for a moment that words were changed.
+  light(ids) {
+    clearTimeout(this.fading);
+    this.lit = new Set(ids);
+    this.draw();
+    this.fading = setTimeout(() => { this.lit.clear(); this.draw(); }, LIT_MS);
+  }
+
   #piece({ start, end, word, text }) {
     if (!word && !text) return this.#characters(start, end);
     const element = make("span", { class: "word", role: "button", tabindex: "0", "data-start": start, "data-end": end });
@@ -45,6 +55,7 @@ export class TextView {
       element.append(make("i"), ...(this.draft.cursor === end ? [caret()] : []));
       return [element];
     }
+    if (this.lit.has(word?.id)) element.classList.add("changed");
     element.setAttribute("aria-pressed", String(word ? word === this.current : start < this.draft.cursor && this.draft.cursor <= end));
     element.append(...this.#characters(start, end));
     return [element];
