@@ -143,6 +143,51 @@ def certificate(hosts: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
         yield {"ssl_keyfile": made.key, "ssl_certfile": made.certificate}, made.fingerprint
 
 
+@contextmanager
+def fetching() -> Iterator[threading.Thread | None]:
+    """While the body runs, fetch what pages need to decode by themselves; gives the thread, or None if it is there."""
+    import threading
+    from urllib.parse import urlsplit
+
+    from glissando.errors import KitError
+    from glissando.export.wasm import PACKAGE, SIZE, VERSION, WasmRuntime, archive_address, fetch_runtime
+
+    if WasmRuntime.cached() is not None:
+        yield None
+        return
+    stopped = threading.Event()
+
+    def fetch() -> None:
+        try:
+            with bar(PACKAGE) as progress:
+                fetch_runtime(lambda done, total: _tell(progress, stopped, done, total))
+        except KitError as error:
+            if not stopped.is_set():
+                typer.echo(f"{error}. Until then the server decodes", err=True)
+            return
+        typer.echo(f"{PACKAGE} is here: pages that are opened now decode by themselves")
+
+    host = urlsplit(archive_address()).hostname
+    typer.echo(f"fetching {PACKAGE} {VERSION} from {host}, {SIZE / 1e6:.0f} MB, once; until then the server decodes")
+    thread = threading.Thread(target=fetch, daemon=True)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        stopped.set()
+        thread.join(2)  # it ends with the next piece that comes; a host that sends none must not hold us
+
+
+def _tell(progress: Callable[[int, int], None] | None, stopped: threading.Event, done: int, total: int) -> None:
+    """Show how much of a download has come, or end it."""
+    from glissando.errors import KitError
+
+    if stopped.is_set():
+        raise KitError("the server has ended")
+    if progress is not None:
+        progress(done, total)
+
+
 def bind(host: str, port: int) -> socket.socket:
     """A socket to listen on."""
     import socket
