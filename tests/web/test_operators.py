@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from web.donating import agree, sentence, swipe_body
 
-from glissando.web import collect
+from glissando.web import collect, operators
 from glissando.web.checking import Check
 from glissando.web.codes import session_id
 
@@ -119,3 +119,22 @@ def test_everything_is_never_removed_at_once(site):
     assert remove(client).status_code == 422
     assert remove(client, True, flagged=True).status_code == 422
     assert summary(client)["totals"]["swipes"] == 2
+
+
+def test_one_export_at_a_time_and_nothing_of_it_stays(site, monkeypatch, tmp_path):
+    client, _ = site
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    write, inner = operators.write_export, []
+
+    def write_slowly(*arguments, **options):
+        inner.append(export(client))  # another one, while this one is written
+        return write(*arguments, **options)
+
+    monkeypatch.setattr(operators, "write_export", write_slowly)
+    assert export(client).status_code == 200
+    assert (inner[0].status_code, inner[0].headers["retry-after"]) == (503, "1")
+    assert export(client, language="de").status_code == 422
+    monkeypatch.setattr(operators, "write_export", write)
+    assert export(client).status_code == 200
+    assert list((tmp_path / "temporary").iterdir()) == []

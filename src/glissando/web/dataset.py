@@ -28,7 +28,7 @@ COLUMNS = {
     "sentence": ("string", "the sentence that the word is from"),
     "sentence_id": ("string", "a hash of it"),
     "word_index": ("int32", "the word's place in it, from 0"),
-    "session": ("string", "a random number for one person on one day; split by it"),
+    "session": ("string", "a random number for what one person gave within hours; split by it"),
     "canvas_width": ("float", "width of the letter area in pixels"),
     "canvas_height": ("float", "its height"),
     "pixel_ratio": ("float", "device pixels per pixel"),
@@ -140,7 +140,7 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> None:
 def _card(contents: _Contents, consents: Mapping[str, Consent]) -> str:
     """The README of the dataset: a YAML header for machines, then text for people."""
     operators = ", ".join(dict.fromkeys(one.operator for one in consents.values())) or "a glissando server"
-    title = f"Swipes donated to {operators}"
+    title = _one_line(f"Swipes donated to {operators}")
     parts = [
         "---\n" + "\n".join(_header(contents, consents, title)) + "\n---",
         f"# {title}",
@@ -148,7 +148,7 @@ def _card(contents: _Contents, consents: Mapping[str, Consent]) -> str:
         f"with glissando. Languages: {', '.join(sorted(contents.languages))}. Layouts: "
         f"{', '.join(sorted(contents.layouts))}. Flagged as not following their word: {contents.flagged:,}.",
         "A row is one word, swiped across a keyboard by a person who agreed to the text below. Split by `session`, so "
-        "that nobody is in two parts.",
+        "that what a person gave at once stays together.",
         "## Columns",
         "| column | type | |\n|---|---|---|\n"
         + "\n".join(f"| `{name}` | {kind} | {text} |" for name, (kind, text) in COLUMNS.items()),
@@ -182,15 +182,19 @@ def _header(contents: _Contents, consents: Mapping[str, Consent], title: str) ->
 def _agreement(version: str, consent: Consent) -> str:
     """The text of one version."""
     lines = [
-        f"### Version `{version}`",
-        f"- Operator: {consent.operator}",
-        f"- Contact: {consent.contact}",
-        f"- Licence: {consent.licence}",
-        f"- Purpose: {consent.purpose}",
-        f"- Kept: {consent.kept}",
-        "- Stored: " + "; ".join(consent.stored),
-        f"- {consent.not_stored}",
-        f"- {consent.withdrawal}",
-        f"- {consent.published}",
+        f"Operator: {consent.operator}",
+        f"Contact: {consent.contact}",
+        f"Licence: {consent.licence}",
+        f"Purpose: {consent.purpose}",
+        f"Kept: {consent.kept}",
+        "Stored: " + "; ".join(consent.stored),
+        consent.not_stored,
+        consent.withdrawal,
+        consent.published,
     ]
-    return "\n".join(lines)
+    return f"### Version `{version}`\n\n" + "\n".join(f"- {_one_line(line)}" for line in lines)
+
+
+def _one_line(text: str) -> str:
+    """A text without line breaks."""
+    return " ".join(text.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import tempfile
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,21 +69,15 @@ def operator_router(site: Collection, attempts: RateLimit) -> APIRouter:
         """Write what was collected as a file."""
         if not exporting.acquire(blocking=False):
             raise StoreBusyError("another export is being written; try again soon")
-        try:
-            folder = tempfile.TemporaryDirectory()
-            file = Path(folder.name) / FILES[asked.format]
+        with ExitStack() as files:
+            file = Path(files.enter_context(tempfile.TemporaryDirectory())) / FILES[asked.format]
+            selection = selection_of(asked)
             try:
-                write_export(
-                    site.store, file, selection_of(asked), skipped=asked.skipped, layouts=site.settings.layouts
-                )
-            except BaseException:
-                folder.cleanup()
-                raise
-        finally:
-            exporting.release()
-        return FileResponse(
-            file, media_type="application/octet-stream", filename=file.name, background=BackgroundTask(folder.cleanup)
-        )
+                write_export(site.store, file, selection, skipped=asked.skipped, layouts=site.settings.layouts)
+            finally:
+                exporting.release()
+            sent = BackgroundTask(files.pop_all().close)  # the file goes when it was sent
+        return FileResponse(file, media_type="application/octet-stream", filename=file.name, background=sent)
 
     @router.post("/removal", responses=problems(400, 401, 409, 413, 422, 429, 503))
     def removal(body: RemovalRequest) -> RemovalResponse:
