@@ -14,7 +14,7 @@ export function bindAbout(root) {
   const now = { hand: kept.hand ?? "", posture: kept.posture ?? "", pixel: kept.ratio === devicePixelRatio ? kept.pixel : null };
   const save = () => { if (!put(NAME, JSON.stringify({ ...now, ratio: devicePixelRatio }))) remove(NAME); };
   const show = () => {
-    box.style.width = `${slider.value}px`;
+    box.style.height = `${slider.value}px`;
     known.textContent = now.pixel ? `Your screen has ${(25.4 / now.pixel).toFixed(0)} points to the inch.` : "Not set: sizes in millimetres are not stored.";
     $("#card-forget", root).hidden = !now.pixel;
   };

@@ -97,4 +97,4 @@ export function showReceipts(root) {
     lost, code, button, qrPicture(last.qr, `The address that deletes the session ${last.receipt}`), list].filter(Boolean));
 }
 
-const dayOf = (date) => new Date(`${date}T12:00:00`).toLocaleDateString("en", { day: "numeric", month: "long", year: "numeric" });
+const dayOf = (date) => new Date(`${date}T12:00:00`).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });

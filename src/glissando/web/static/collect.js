@@ -39,8 +39,9 @@ const pad = new Pad($("#pad"), {
   allows: (pointer) => {
     const fine = pointer === "touch" || state.collection.any_pointer;
     if (!fine) toast("Only swipes by a finger are collected here.");
-    return fine && !state.busy;
+    return fine;
   },
+  start: () => { state.began = { at: state.walk?.at, busy: state.busy }; },
   end: (points, how) => swiped(points, how),
 });
 
@@ -117,7 +118,7 @@ function showConsent() {
   choices.fill(state.collection, [...state.layouts.keys()]);
   $("#resume").hidden = !agreed;
   $("#agreement").hidden = Boolean(agreed);
-  $("#resume-text").textContent = `You have agreed to the text below. ${counted(round.result.sentences, "sentence")} of ${GOAL} are done.`;
+  $("#resume-text").textContent = `You have agreed to the text below. ${round.result.sentences} of ${GOAL} sentences are done.`;
   $("#tick").checked = false;
   $("#agree").disabled = true;
 }
@@ -201,14 +202,16 @@ function stepBack() {
   showTask();
 }
 
-function swiped(points, { tap, pointer }) {
-  if (!state.walk?.at) return;
-  const { sentence, index } = state.walk.at;
-  if (new Set(sentence.words[index].typed).size > 1 && (tap || points.length < 5)) {
-    toast("Slide across the letters of the word without lifting.");
-    return;
-  }
-  give(points, pointer);
+// A quick donor swipes the next word before it is known whether the last one is asked for again. That swipe waits for it.
+function swiped(points, how, began = state.began) {
+  const at = state.walk?.at;
+  if (!at) return;
+  if (state.busy) { state.early = { points, how, began }; return; }
+  const { sentence, index } = at;
+  const meant = !began.busy || (at !== began.at && !at.alone && sentence === began.at?.sentence); // the word that the donor had in mind
+  if (!meant) toast("Please swipe the marked word.");
+  else if (new Set(sentence.words[index].typed).size > 1 && (how.tap || points.length < 5)) toast("Slide across the letters of the word without lifting.");
+  else give(points, how.pointer);
 }
 
 // Gives a swipe of the marked word, or no points for a word that is skipped.
@@ -221,7 +224,7 @@ async function give(points, pointer) {
   const { text, typed } = sentence.words[index];
   const { width, height } = pad.size;
   const step = { sentence, index, skipped: !points.length, read: null, right: null };
-  if (points.length) round.word(sentence.id, index, { right: null, characters: [...typed].length + 1, milliseconds: performance.now() - state.shownAt });
+  if (points.length) round.word(sentence.id, index, { right: null, characters: [...typed].length + 1, milliseconds: Math.max(performance.now() - state.shownAt, points.at(-1)[2]) });
   const answer = outbox.add({
     session: secret, sentence: sentence.id, word_index: index, word: text, layout: state.layout.name, points,
     canvas_width: Math.round(width * 10) / 10, canvas_height: Math.round(height * 10) / 10, pointer, attempt, ...about.of(state.layout, width),
@@ -231,7 +234,7 @@ async function give(points, pointer) {
   answer.then((found) => learn(step, found?.check));
   setBusy(true);
   const known = points.length ? await verdict(reading, answer) : null;
-  if (state.walk !== walk || state.secret !== secret) return; // the donor has left meanwhile, or the session ended
+  if (state.walk !== walk) return; // the donor has left meanwhile
   setBusy(false);
   if (known?.again) {
     walk.askAgain(step);
@@ -243,7 +246,8 @@ async function give(points, pointer) {
   showRead(step, known?.again);
   showTask();
   if (round.result.sentences >= GOAL && !walk.at?.alone && walk.at?.sentence !== sentence) thank();
-  if (sessions.isOver(sessions.find(secret) ?? { expires: 0 })) renew();
+  takeEarly();
+  if (sessions.isOver(sessions.find(state.secret) ?? { expires: 0 })) renew();
 }
 
 // The server's answer, or null where the donor need not wait for it: the word was read right here, or the network is slow or gone.
@@ -269,6 +273,13 @@ function setBusy(busy) {
   $("#sentence .now")?.classList.toggle("busy", busy);
 }
 
+// The swipe that was made too early, where the donor is still at it.
+function takeEarly() {
+  const { early } = state;
+  state.early = null;
+  if (early && isShown("task")) swiped(early.points, early.how, early.began);
+}
+
 // One line about the last word: what was read, or a request to swipe it again.
 function showRead(step, again = false) {
   state.shownStep = step;
@@ -286,7 +297,7 @@ function showTask() {
   if (at !== state.shown) [state.shown, state.shownAt] = [at, performance.now()];
   const steps = at ? state.walk.steps(at.sentence) : new Map();
   if (at?.alone && at.again) $("#read").replaceChildren(`An earlier swipe did not follow “${at.sentence.words[at.index].text}”. Please swipe it once more.`);
-  $("#sentence").replaceChildren(...(at?.sentence.words ?? []).flatMap((word, i) => [make("span", { class: i === at.index ? "now" : classOf(steps.get(i)), "aria-current": i === at.index ? "true" : null, text: word.text }), " "]));
+  $("#sentence").replaceChildren(...(at?.sentence.words ?? []).flatMap((word, i) => [make("span", { class: i === at.index ? (state.busy ? "now busy" : "now") : classOf(steps.get(i)), "aria-current": i === at.index ? "true" : null, text: word.text }), " "]));
   seeWord();
 }
 
@@ -321,7 +332,7 @@ function thank() {
   const { sentences, words, read, right, speed } = round.result;
   const all = state.supply?.over === "all" && !state.walk.at;
   $("#thanks-text").textContent = all ? "You have given every sentence that there is here."
-    : sentences >= GOAL ? `You have reached the goal: ${counted(sentences, "sentence")}.` : `${counted(sentences, "sentence")} of ${GOAL} are done. You can go on at any time.`;
+    : sentences >= GOAL ? `You have reached the goal: ${counted(sentences, "sentence")}.` : `${sentences} of ${GOAL} sentences are done. You can go on at any time.`;
   $("#result-words").textContent = words;
   $("#result-speed").textContent = speed || "–";
   $("#result-right").textContent = read ? `${Math.round((100 * right) / read)}%` : "–";

@@ -3,7 +3,7 @@
 import { make, makeSvg } from "./page.js";
 
 const HOURS = 48;
-const [WIDTH, HEIGHT] = [600, 150];
+const [WIDTH, HEIGHT] = [300, 150];
 
 /**
  * A histogram.
@@ -11,7 +11,7 @@ const [WIDTH, HEIGHT] = [600, 150];
  * @param {{label: string, poor: (bar: object) => boolean}} options label: for screen readers; poor: bars that are drawn in another colour
  */
 export function histogram(bars, { label, poor }) {
-  const [width, height, foot, head] = [WIDTH / 2, HEIGHT, 18, 16];
+  const [width, height, foot, head] = [WIDTH, HEIGHT, 18, 16];
   const step = width / bars.length;
   const most = Math.max(1, ...bars.map((one) => one.swipes));
   const parts = bars.flatMap((one, i) => {
@@ -30,17 +30,15 @@ export function histogram(bars, { label, poor }) {
 export function hourChart(hours) {
   const now = Math.floor(Date.now() / 3600000) * 3600;
   const most = Math.max(1, ...hours.map((one) => one.swipes));
-  const [step, foot] = [WIDTH / HOURS, 18];
+  const step = WIDTH / HOURS;
   const bars = hours.map(({ hour, swipes }) => {
-    const tall = (swipes / most) * (HEIGHT - foot - 4);
-    const place = { x: (HOURS - 1 - (now - hour) / 3600) * step + 1, y: HEIGHT - foot - tall, width: step - 2, height: tall, rx: 2 };
-    return titled(makeSvg("rect", place), `${new Date(hour * 1000).toLocaleString("en")}: ${swipes.toLocaleString("en")}`);
+    const tall = (swipes / most) * HEIGHT;
+    const place = { x: (HOURS - 1 - (now - hour) / 3600) * step + 0.5, y: HEIGHT - tall, width: step - 1, height: tall };
+    return titled(makeSvg("rect", place), `${new Date(hour * 1000).toLocaleString("en-GB")}: ${swipes.toLocaleString("en")}`);
   });
-  const marks = [[18, "48 hours ago"], [WIDTH / 2, "24 hours ago"], [WIDTH - 16, "now"]];
-  const labels = marks.map(([x, text], i) => written({ x: i === 0 ? 40 : x, y: HEIGHT - 3 }, text));
-  const chart = makeSvg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "img", "aria-label": "Swipes per hour" },
-    makeSvg("line", { x1: 0, x2: WIDTH, y1: HEIGHT - foot, y2: HEIGHT - foot }), ...bars, ...labels);
-  return make("div", {}, make("p", { class: "small muted", text: hours.length ? `Most in an hour: ${most.toLocaleString("en")}` : "None." }), chart);
+  const chart = makeSvg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot hours", preserveAspectRatio: "none", role: "img", "aria-label": "Swipes per hour" }, ...bars);
+  const axis = make("div", { class: "axis small muted" }, ...["48 hours ago", "24 hours ago", "now"].map((text) => make("span", { text })));
+  return make("div", {}, make("p", { class: "small muted", text: hours.length ? `Most in an hour: ${most.toLocaleString("en")}` : "None." }), chart, axis);
 }
 
 const short = (count) => (count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 10000 ? 1 : 0)}k`);

@@ -80,7 +80,7 @@ function logOut() {
 function show({ totals, groups, hours, key_distances: distances, rates, donors, recent, layouts }) {
   $("#login").hidden = true;
   for (const id of ["summary", "session"]) $(`#${id}`).hidden = false;
-  $("#age").textContent = `As of ${new Date().toLocaleTimeString("en")}; it is looked up again every ${AGAIN / 1000} seconds.`;
+  $("#age").textContent = `As of ${new Date().toLocaleTimeString("en-GB")}; it is looked up again every ${AGAIN / 1000} seconds.`;
   showTotals(totals, groups);
   offer(groups);
   const narrowed = Object.keys(chosen()).length > 0;
@@ -120,7 +120,7 @@ const rowsOr = (rows, columns) => (rows.length ? rows : [make("tr", {}, make("td
 
 function donorRow(donor) {
   const choose = () => { selection.elements.session.value = donor.session; load(); };
-  const when = new Date(donor.hour * 1000).toLocaleString("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false });
+  const when = new Date(donor.hour * 1000).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
   return make("tr", {}, make("td", {}, make("button", { class: "link", type: "button", text: donor.session.slice(0, 8), title: donor.session, onclick: choose })), make("td", { text: when }),
     ...numbers(donor, "swipes", "skipped", "flagged"),
     make("td", {}, make("button", { class: "button danger", type: "button", text: "Remove …", "aria-label": `Remove donor ${donor.session.slice(0, 8)}`, onclick: () => askToRemove({ session: donor.session }, `of donor ${donor.session.slice(0, 8)}`) })));

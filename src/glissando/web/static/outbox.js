@@ -64,6 +64,8 @@ export class Outbox {
       if (!this.lost.has(body?.session)) continue;
       const moved = { ...body, ...stamp() };
       put(nameOf(moved), JSON.stringify(moved));
+      if (this.hopes.has(name)) this.hopes.set(nameOf(moved), this.hopes.get(name));
+      this.hopes.delete(name);
       remove(name);
     }
     this.lost.clear();
