@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glissando.errors import LayoutError
-from glissando.layout import MAX_BYTES, Key, Layout, builtin_layouts, load_layout
+from glissando.layout import MAX_BYTES, Key, Layout, all_layouts, builtin_layouts, load_layout
 
 QWERTY_STAGGER = (0, 0.5, 1.5)  # the third row leaves a key and a half for shift
 HINDI = "औऐआईऊभङघधझढ ौैाीूबहगदजड ओएअइउफञखथछठ ोे्िुपरकतचट ऑँणऋृळशषः ॉंमनवलसय़"
@@ -258,3 +258,18 @@ def test_the_page_on_layouts_names_all_of_them_and_its_examples_work():
     assert set(builtin_layouts()) <= set(re.findall(r"`(\w+)`", table))
     examples = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     assert [Layout.from_dict(json.loads(example)).name for example in examples] == ["mine", "two"]
+
+
+def test_all_layouts_are_the_built_in_ones_and_those_of_a_directory(tmp_path):
+    assert tuple(all_layouts()) == builtin_layouts()
+    for name, rows in (("own", ["abc"]), ("qwerty", ["def"])):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"name": "x", "rows": rows}))
+    (tmp_path / "notes.txt").touch()
+    layouts = all_layouts(tmp_path)
+    assert set(layouts) == {*builtin_layouts(), "own"}
+    assert layouts["qwerty"].letters == tuple("def")
+    with pytest.raises(LayoutError, match="no directory of layouts"):
+        all_layouts(tmp_path / "none")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(LayoutError, match=r"bad\.json"):
+        all_layouts(tmp_path)

@@ -19,11 +19,13 @@ from glissando.lexicon import Lexicon
 from glissando.weights import load_weights
 
 STATIC = resources.files("glissando") / "web" / "static"
-# In HTML, in modules, in style sheets, and in the manifest.
-ADDRESS = re.compile(
-    r'(?<![-\w])(?:src|href)="([^"#]*)"|(?:from|import|import\()\s*"([^"]+)"|new URL\("([^"]+)", import\.meta\.url\)'
-    r'|url\("?([^)"#]+)"?\)|"src": "([^"]+)"'
-)
+# How a file of each kind names another.
+ADDRESSES = {
+    ".html": r'(?<![-\w])(?:src|href)="([^"#]*)"',
+    ".js": r'(?:\bfrom|\bimport|\bimport\()\s*"(\.[^"]+)"|new URL\("([^"]+)", import\.meta\.url\)',
+    ".css": r'url\("?([^)"#]+)"?\)',
+    ".webmanifest": r'"src": "([^"]+)"',
+}
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +65,12 @@ def test_it_is_the_page_the_package_and_the_kit(kit, folder):
 def test_every_address_leads_to_a_file_and_none_is_absolute(folder):
     files, found = files_of(folder), set()
     for name, file in files.items():
-        if file.suffix not in (".html", ".js", ".css", ".webmanifest") or name == f"kit/{RUNTIME}":
+        if file.suffix not in ADDRESSES or name == f"kit/{RUNTIME}":
             continue
         text = file.read_text()
         assert not re.search(r"[\"'`(]/(?:static|js|kit|api)\b", text), name
-        for match in ADDRESS.finditer(text):
-            address = next(part for part in match.groups() if part is not None).partition("?")[0]
+        for match in re.finditer(ADDRESSES[file.suffix], text):
+            address = next(part for part in match.groups() if part is not None)
             assert not address.startswith(("/", "http:", "https:")), (name, address)
             path = posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
             found.add(path)

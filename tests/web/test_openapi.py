@@ -21,8 +21,9 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 OPERATIONS = [
     ("/api/decode", "POST"), ("/api/explain", "POST"), ("/api/known", "GET"), ("/api/layouts", "GET"),
     ("/api/health", "GET"), ("/api/collection", "GET"), ("/api/sessions", "POST"), ("/api/withdrawals", "POST"),
-    ("/api/sentences", "GET"), ("/api/swipes", "POST"), ("/api/operator/summary", "GET"),
-    ("/api/operator/export", "GET"), ("/api/operator/removal", "POST"),
+    ("/api/sentences", "GET"),
+    ("/api/swipes", "POST"), ("/api/operator/summary", "GET"), ("/api/operator/export", "GET"),
+    ("/api/operator/removal", "POST"),
 ]  # fmt: skip
 
 

@@ -75,22 +75,22 @@ def serve(
         "access_log": False, "proxy_headers": proxy is not None, "forwarded_allow_ips": proxy,
         "timeout_keep_alive": 30, "timeout_graceful_shutdown": 5,
     }  # fmt: skip
-    with ExitStack() as stack:
+    with ExitStack() as files:
         places = Places.of(host, bind(host, port), https=https, address=address)
         settings = Settings(
-            store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), sentences=str(sentences or ""),
-            language=language, token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads,
-            queue=queue, consent=str(consent or ""), address=places.phones, runtime=runtime or "",
+            store=store, weights=weights, matcher=matcher, layouts=str(layouts or ""), runtime=runtime or "",
+            sentences=str(sentences or ""), language=language, consent=str(consent or ""), address=places.phones,
+            token=token or secrets.token_urlsafe(12), any_pointer=any_pointer, threads=threads, queue=queue,
             rate_decode=rate, rate_address=rate / 2, rate_swipes=rate / 10,
         )  # fmt: skip
         app = create_app(settings)  # what cannot be read fails here, in one line
         fingerprint = ""
         if https:
-            keys, fingerprint = stack.enter_context(certificate(places.hosts))
+            keys, fingerprint = files.enter_context(certificate(places.hosts))
             options |= keys
         typer.echo(greeting(places, settings.token if token is None else "", fingerprint, consent is not None))
         if runtime is None:
-            stack.enter_context(fetching())
+            files.enter_context(fetching())
         if processes == 1:
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[places.listener])
             return

@@ -73,7 +73,7 @@ def add_files(app: FastAPI, kit: ServedKit, builds: RateLimit) -> Callable[[], N
     answer, compress = _kit_route(kit, builds, maker), [Middleware(GZipMiddleware)]
     app.router.routes += [
         *(Route(path, partial(_page, static, name), middleware=compress) for path, name in PAGES.items()),
-        *(Route(path, _without_slash) for path in ("/collect/", "/operator/", "/docs/")),
+        *(Route(f"{path}/", _without_slash) for path, name in PAGES.items() if path != "/" and name.endswith(".html")),
         Route("/sw.js", _service_worker, middleware=compress),
         Mount("/static", static, middleware=compress),
         Mount("/js", js, middleware=compress),
@@ -88,14 +88,14 @@ async def _page(static: StaticFiles, name: str, request: Request) -> Response:
     return await static.get_response(name, request.scope)
 
 
-async def _without_slash(request: Request) -> Response:
-    """Lead to the page whose address somebody typed with a slash too many."""
-    return RedirectResponse(request.url.path.rstrip("/"), 308)
-
-
 async def _service_worker(_: Request) -> Response:
     """Serve the service worker; a browser looks for a newer one whenever the page is opened."""
     return Response(await run_in_threadpool(lambda: service_worker(page_contents())), media_type=TYPES[".js"])
+
+
+async def _without_slash(request: Request) -> Response:
+    """Lead to the page whose address somebody typed with a slash too many."""
+    return RedirectResponse(request.url.path.rstrip("/"), 308)
 
 
 def _kit_route(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 
 from glissando.web.schema import swipes, withdrawals
 from glissando.web.selection import Selection
@@ -17,6 +17,7 @@ DONORS = 50  # shown of the latest
 RECENT = 24  # swipes drawn
 DISTANCES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)  # key widths, where a bar begins
 RATES = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0, 140.0)  # points per second, likewise
+TOTALS = ("donors", "words", "checked", "right", "swipes", "skipped", "flagged")
 
 GIVEN = swipes.c.skipped.is_(False)
 
@@ -25,16 +26,17 @@ def overview(store: Store, selection: Selection) -> dict[str, Any]:
     """Everything that the summary of a selection shows, but the layouts' keys."""
     where = selection.conditions()
     with store.database.read() as connection:
-        totals = connection.execute(_totals(where)).one()._asdict()
+        # In one query, since each goes through all rows.
+        counted = list(connection.execute(_numbers(where)).one())
+        totals = dict(zip(TOTALS, counted, strict=False))
+        bars = counted[len(TOTALS) :]
         totals["withdrawn"] = connection.execute(select(func.count()).select_from(withdrawals)).scalar_one()
         return {
             "totals": totals,
+            "key_distances": _bars(bars[: len(DISTANCES)], DISTANCES),
+            "rates": _bars(bars[len(DISTANCES) :], RATES),
             "groups": list(connection.execute(_groups(where))),
             "hours": list(connection.execute(_hours(where))),
-            "key_distances": _bars(
-                connection.execute(_histogram(swipes.c.key_distance, DISTANCES, where)).one(), DISTANCES
-            ),
-            "rates": _bars(connection.execute(_histogram(swipes.c.rate, RATES, where)).one(), RATES),
             "donors": list(connection.execute(_donors(where))),
             "recent": list(connection.execute(_recent(where))),
         }
@@ -49,12 +51,13 @@ def _counts() -> list[Any]:
     ]
 
 
-def _totals(where: Sequence[ColumnElement[bool]]) -> Any:
-    donors = func.count(func.distinct(swipes.c.session)).label("donors")
-    words = func.count(func.distinct(func.lower(swipes.c.word))).filter(GIVEN).label("words")
-    checked = func.count(swipes.c.flagged).label("checked")
-    right = func.count().filter(swipes.c.right.is_(True)).label("right")
-    return select(donors, words, checked, right, *_counts()).where(*where)
+def _numbers(where: Sequence[ColumnElement[bool]]) -> Any:
+    """The totals, in the order of TOTALS, then the bars of both histograms."""
+    donors = func.count(func.distinct(swipes.c.session))
+    words = func.count(func.distinct(func.lower(swipes.c.word))).filter(GIVEN)
+    checked, right = func.count(swipes.c.flagged), func.count().filter(swipes.c.right.is_(True))
+    bars = [*_histogram(swipes.c.key_distance, DISTANCES), *_histogram(swipes.c.rate, RATES)]
+    return select(donors, words, checked, right, *_counts(), *bars).where(*where)
 
 
 def _groups(where: Sequence[ColumnElement[bool]]) -> Any:
@@ -81,14 +84,13 @@ def _recent(where: Sequence[ColumnElement[bool]]) -> Any:
     return select(swipes).where(GIVEN, *where).order_by(*order).limit(RECENT)
 
 
-def _histogram(column: Any, edges: Sequence[float], where: Sequence[ColumnElement[bool]]) -> Any:
-    """How many values lie between each edge and the next, and above the last."""
+def _histogram(column: Any, edges: Sequence[float]) -> list[Any]:
+    """Columns that count the values between each edge and the next, and above the last."""
     between = [and_(column >= low, column < high) for low, high in pairwise(edges)]
-    bars = [func.count().filter(one).label(f"bar{i}") for i, one in enumerate([*between, column >= edges[-1]])]
-    return select(*bars).select_from(swipes).where(*where)
+    return [func.count().filter(one) for one in [*between, column >= edges[-1]]]
 
 
-def _bars(counts: Row[Any], edges: Sequence[float]) -> list[dict[str, Any]]:
+def _bars(counts: Sequence[int], edges: Sequence[float]) -> list[dict[str, Any]]:
     """A histogram as the API shows it; the last bar has no end."""
     ends = [*edges[1:], None]
     return [{"least": a, "below": b, "swipes": n} for a, b, n in zip(edges, ends, counts, strict=True)]

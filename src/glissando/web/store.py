@@ -127,6 +127,7 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self.database = Database(url)
+        self._upsert = _upsert(self.database)
         self._swept = 0  # the hour in which forgotten sessions were looked for
 
     def close(self) -> None:
@@ -181,7 +182,6 @@ class Store:
     def save(self, secret: str, donation: Donation, check: Check | None = None) -> Saved:
         """Write one attempt and its check, durably; a later attempt at the same word replaces them."""
         identity = session_id(secret)
-        upsert = self._upsert(identity, donation, check)
         # The lock keeps the session from being withdrawn until the swipe is in it.
         held = select(sessions.c.expires).where(sessions.c.id == identity).with_for_update(read=True, key_share=True)
         with self.database.write() as connection:
@@ -192,7 +192,7 @@ class Store:
                     raise WithdrawnError("the session was withdrawn; nothing of it is taken any more")
             if expires is None or expires + LATE_HOURS * HOUR < time.time():
                 raise UnknownSessionError("no such session, or it has ended")
-            row = connection.execute(upsert).one_or_none()
+            row = connection.execute(self._upsert, _row(identity, donation, check)).one_or_none()
         return Saved(False, 0) if row is None else Saved(True, row.tries)
 
     def rows(self, selection: Selection, *, skipped: bool = False) -> Iterator[Row[Any]]:
@@ -235,25 +235,32 @@ class Store:
                 raise ConfirmationError(f"{removed:,} would be removed, not {confirmed:,}; nothing was removed")
         return removed
 
-    def _upsert(self, session: str, donation: Donation, check: Check | None) -> Any:
-        """The statement that writes an attempt where no later one is."""
-        values = {
-            **asdict(donation),
-            **(dict.fromkeys(Check.__dataclass_fields__) if check is None else asdict(check)),
-            "session": session,
-            "points": json.dumps(donation.points, separators=(",", ":")),
-            "skipped": not donation.points,
-            "rate": donation.rate,
-            "received": this_hour(),
-        }
-        insert = self.database.insert(swipes).values(values)
-        new = insert.excluded
-        renewed = {name: new[name] for name in values if name not in ("session", "sentence", "word_index")}
-        # The same attempt sent again is no further try.
-        renewed["tries"] = case((swipes.c.attempt < new.attempt, swipes.c.tries + 1), else_=swipes.c.tries)
-        return insert.on_conflict_do_update(
-            index_elements=["session", "sentence", "word_index"], set_=renewed, where=swipes.c.attempt <= new.attempt
-        ).returning(swipes.c.tries)
+
+def _upsert(database: Database) -> Any:
+    """The statement that writes an attempt where no later one is; its parameters are a row of the table."""
+    insert = database.insert(swipes)
+    new = insert.excluded
+    fixed = ("session", "sentence", "word_index")
+    renewed = {column.name: new[column.name] for column in swipes.columns if column.name not in fixed}
+    # The same attempt sent again is no further try.
+    renewed["tries"] = case((swipes.c.attempt < new.attempt, swipes.c.tries + 1), else_=swipes.c.tries)
+    return insert.on_conflict_do_update(
+        index_elements=fixed, set_=renewed, where=swipes.c.attempt <= new.attempt
+    ).returning(swipes.c.tries)
+
+
+def _row(session: str, donation: Donation, check: Check | None) -> dict[str, Any]:
+    """A row of the table of swipes."""
+    return {
+        **asdict(donation),
+        **(dict.fromkeys(Check.__dataclass_fields__) if check is None else asdict(check)),
+        "session": session,
+        "points": json.dumps(donation.points, separators=(",", ":")),
+        "skipped": not donation.points,
+        "tries": 1,
+        "rate": donation.rate,
+        "received": this_hour(),
+    }
 
 
 def this_hour() -> int:
