@@ -53,13 +53,8 @@ def test_the_greeting_shows_where_to_go_and_phones_a_qr_code(monkeypatch):
 
 def test_https_with_a_certificate_of_its_own(tiny_weights, tmp_path):
     pytest.importorskip("trustme", reason="the https extra is not installed")
-<<<<<<< HEAD
-    options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--token", "t", "--https",
-               "--runtime", "none"]  # fmt: skip
-=======
     options = ["--weights", str(tiny_weights), "--store", f"sqlite:///{tmp_path}/s.db", "--token", "t", "--https"]
     options += ["--runtime", "none"]
->>>>>>> collect
     server = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         address = server.stdout.readline().split()[-1]

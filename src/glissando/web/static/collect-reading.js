@@ -13,9 +13,9 @@ export async function prepare(layout, language) {
   } catch { /* the server reads */ }
 }
 
-/** {read, right} of a swipe, or null where this device does not read. word: the word that was asked for. */
-export async function readHere(points, word) {
-  if (reader !== "device") return null;
+/** {read, right} of a swipe, or null where this device does not read. word: the word that was asked for, of more than one letter. */
+export async function readHere(points, { text: word, typed }) {
+  if (reader !== "device" || [...typed].length < 2) return null; // a letter is tapped: there is nothing to read
   try {
     const { candidates } = await decode(points, asking, { k: 1 });
     const read = candidates[0]?.word ?? null;

@@ -229,7 +229,7 @@ async function give(points, pointer) {
     session: secret, sentence: sentence.id, word_index: index, word: text, layout: state.layout.name, points,
     canvas_width: Math.round(width * 10) / 10, canvas_height: Math.round(height * 10) / 10, pointer, attempt, ...about.of(state.layout, width),
   });
-  const reading = points.length ? readHere(points, text) : Promise.resolve(null);
+  const reading = points.length ? readHere(points, sentence.words[index]) : Promise.resolve(null);
   reading.then((found) => learn(step, found));
   answer.then((found) => learn(step, found?.check));
   setBusy(true);
