@@ -28,7 +28,7 @@ class Check:
         read: the word read, None where there is none.
         sure: its probability; None for a tapped letter, which is not read by the networks.
         right: whether it is typed like the word asked for.
-        cost: what the word asked for costs the encoder, nats per letter; None for words too long for it, or of one letter.
+        cost: what the word asked for costs the encoder, nats per letter; None for one letter and for too many.
         key_distance: greatest distance to the word's keys, key widths.
         flagged: whether the swipe does not follow its word.
     """
@@ -72,7 +72,7 @@ def check_swipe(keyboard: Keyboard, gesture: Gesture, word: str, aspect: float |
 
 
 def _check_tap(gesture: Gesture, letter: str, layout: Layout, aspect: float | None) -> Check:
-    """Check the swipe of a one-letter word, which is a tap: the encoder has learned swipes and reads two letters in it."""
+    """Check a one-letter word, which is a tap: the encoder has learned swipes only, and reads two letters in it."""
     height = layout.aspect if aspect is None else aspect
     centres = np.array([(key.cx, key.cy * height) for key in layout.keys])  # [K, 2]
     points = np.stack([gesture.x, gesture.y * height], axis=-1)  # [n, 2]
