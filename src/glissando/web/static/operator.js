@@ -29,7 +29,7 @@ selection.addEventListener("change", ({ target }) => { if (target.name) load(); 
 $("#clear").addEventListener("click", () => { selection.reset(); load(); });
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", () => exportAs(button));
 $("#remove").addEventListener("click", () => askToRemove(chosen(), "of this selection"));
-$("#remove-flagged").addEventListener("click", () => askToRemove({ ...chosen(), flagged: true }, "that are flagged"));
+$("#remove-flagged").addEventListener("click", () => askToRemove({ ...chosen(), flagged: true }, "with a flag"));
 $("#confirm-yes").addEventListener("click", () => remove());
 document.addEventListener("visibilitychange", () => { if (!document.hidden && state.token) load(); });
 
@@ -159,6 +159,8 @@ async function exportAs(button) {
   button.disabled = false;
 }
 
+const isDonor = (what) => Object.keys(what).join() === "session";
+
 // Counts what would be removed, and asks. what: in words.
 async function askToRemove(what, text) {
   try {
@@ -166,8 +168,8 @@ async function askToRemove(what, text) {
     if (!found) { toast("There is nothing to remove."); return; }
     state.confirmed = { what, text, found };
     const count = found === 1 ? "1 swipe or skipped word" : `${found.toLocaleString("en")} swipes and skipped words`;
-    const donor = Object.keys(what).join() === "session" ? " The donor is removed: nothing of this session is taken any more." : "";
-    $("#confirm-text").textContent = `${count} ${text} are removed from the store. This cannot be undone.${donor}`;
+    const donor = isDonor(what) ? " The donor is removed: nothing of this session is taken any more." : "";
+    $("#confirm-text").textContent = `${count} ${text}. This cannot be undone.${donor}`;
     $("#confirm-yes").textContent = `Remove ${found.toLocaleString("en")}`;
     if (!$("#confirm").open) $("#confirm").showModal();
   } catch (error) {
@@ -181,7 +183,7 @@ async function remove() {
     const { removed } = await call("api/operator/removal", { method: "POST", headers: headers(), body: { selection: what, confirm: found } });
     $("#confirm").close();
     toast(`${removed.toLocaleString("en")} removed.`);
-    if (what.session && what.session === chosen().session) selection.elements.session.value = "";
+    if (isDonor(what) && what.session === chosen().session) selection.elements.session.value = "";
     load();
   } catch (error) {
     if (error.kind === "ConfirmationError") { await askToRemove(what, text); toast("Meanwhile the number has changed. Please look again."); }
