@@ -93,7 +93,7 @@ def opened(browser, url: str, **options) -> Iterator:
     complaints = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.set_default_timeout(40_000)  # only guards against waiting for ever
+    page.set_default_timeout(300_000)  # only guards against waiting for ever
     page.goto(url)
     yield page
     context.close()
