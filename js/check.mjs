@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // Compares the port with a bundle's golden vectors in Node: node check.mjs BUNDLE
 
 import { readFile } from "node:fs/promises";

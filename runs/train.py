@@ -13,11 +13,12 @@ import sys
 from pathlib import Path
 
 from glissando.errors import GlissandoError
+from glissando.model.checkpoint import load_encoder
 from glissando.train.decoder.config import DecoderTraining, EmbedderTraining, MiningConfig
 from glissando.train.decoder.embedder import train_embedder
 from glissando.train.decoder.mining import mine_negatives
 from glissando.train.decoder.trainer import train_decoder
-from glissando.train.encoder.config import EncoderTraining
+from glissando.train.encoder.config import EncoderTraining, fine_tuning
 from glissando.train.encoder.trainer import train_encoder
 from glissando.train.matcher.config import MatcherTraining
 from glissando.train.matcher.trainer import train_matcher
@@ -45,11 +46,18 @@ def main() -> int:
         command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
         command.add_argument("--resume", action="store_true")
         command.add_argument("--device")
+        if what == "encoder":
+            command.add_argument("--from", dest="start", type=Path, metavar="ENCODER.safetensors")
     chosen = parser.parse_args()
     config, train, needed = TRAININGS[chosen.what]
     job = Job(chosen.pack, chosen.out, chosen.val, chosen.resume, chosen.device, report=print_line)
     try:
-        train(config().changed(chosen.set), job, *(getattr(chosen, name) for name in needed))
+        given = [getattr(chosen, name) for name in needed]
+        settings = config()
+        if getattr(chosen, "start", None):
+            start = load_encoder(chosen.start)[0]
+            settings, given = fine_tuning(start.config), [start]
+        train(settings.changed(chosen.set), job, *given)
     except GlissandoError as error:
         print(f"glissando: {error}", file=sys.stderr)
         return 1

@@ -26,7 +26,7 @@ from glissando.synth import swipe
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from web.donating import agree, sentence, swipe_body  # noqa: E402
-from web.serving import CONSENT, FLAGS, RUNTIME, Finger, running_server  # noqa: E402
+from web.serving import CONSENT, FLAGS, RUNTIME, VISITED, Finger, running_server  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 PHONE = {
@@ -51,8 +51,11 @@ def save(name: str, *shots: Image.Image) -> None:
     print(f"{IMAGES / name}: {(IMAGES / name).stat().st_size // 1024} KB")
 
 
-def page_at(browser, url: str, scheme: str = "light", **options):
-    page = browser.new_context(**{**PHONE, "color_scheme": scheme, **options}).new_page()
+def page_at(browser, url: str, scheme: str = "light", new: bool = False, **options):
+    context = browser.new_context(**{**PHONE, "color_scheme": scheme, **options})
+    if not new:
+        context.add_init_script(VISITED)
+    page = context.new_page()
     with page.expect_response("**/api/*"):
         page.goto(url)
     page.wait_for_load_state("networkidle")
@@ -98,6 +101,15 @@ def demo(browser, address: str) -> None:
     page.wait_for_timeout(4000)
     why = shot(page)
     save("demo.png", swiping, seen, why)
+    layouts(browser, address)
+    wide = page_at(browser, address, viewport={"width": 1280, "height": 760}, is_mobile=False)
+    write(wide, "market summer because", "qwerty")
+    save("desktop.png", shot(wide))
+
+
+def layouts(browser, address: str) -> None:
+    """The first visit, the gallery, the editor, the ten words, and a small phone."""
+    first = shot(page_at(browser, address, new=True))
     page = page_at(browser, address, "dark")
     page.locator("#pick").tap()
     picking = shot(page)
@@ -108,10 +120,26 @@ def demo(browser, address: str) -> None:
     editing = shot(page)
     small = page_at(browser, f"{address}/#layout=dvorak&language=en", viewport={"width": 320, "height": 568})
     write(small, "little", "dvorak")
-    save("layouts.png", picking, editing, shot(small))
-    wide = page_at(browser, address, viewport={"width": 1280, "height": 760}, is_mobile=False)
-    write(wide, "market summer because", "qwerty")
-    save("desktop.png", shot(wide))
+    save("layouts.png", first, picking, editing, ten_words(browser, address), shot(small))
+
+
+def ten_words(browser, address: str) -> Image.Image:
+    """The result of ten words on Colemak and on QWERTY."""
+    page = page_at(browser, f"{address}/#layout=colemak&language=en")
+    page.locator("#pick").tap()
+    page.locator("#try").tap()
+    page.get_by_role("button", name="Begin").tap()
+    finger, words = Finger(page, "#trial-pad"), page.locator("#trial .trial-word[role=status]")
+    go, results = page.get_by_role("button", name="Go", exact=True), page.locator(".trial-results")
+    for count in range(22):
+        words.or_(go).first.wait_for()
+        if go.count():
+            go.tap()
+        line = page.locator("#trial-body .small").inner_text()
+        finger.swipe(words.inner_text(), load_layout(line.split(" ")[0].lower()), seed=count, noise=0.8)
+        page.wait_for_function("line => document.querySelector('#trial-body .small')?.textContent !== line", arg=line)
+    results.wait_for()
+    return shot(page)
 
 
 def collection(browser, address: str) -> None:

@@ -22,7 +22,11 @@ export function add(a, b) {
 }
 
 export class Beam {
-  // letters: how many; search: {width, sure_blank}; scoring: {pruning_exponent, pruning_bonus, pruning_frequency, pruning_floor}
+  /**
+   * @param {number} letters how many the layout has
+   * @param {{width: number, sure_blank: number}} search
+   * @param {import("./types.js").Scoring} scoring
+   */
   constructor(letters, search, scoring) {
     this.classes = letters + 1;
     this.width = search.width;
@@ -46,29 +50,34 @@ export class Beam {
     while (slots < 4 * this.width) slots *= 2;
     this.tableNode = new Int32Array(slots);
     this.tableSlot = new Int32Array(slots);
+    this.size = 0;
   }
 
-  // logProbs: Float32Array [frames, letters + 1], blank last; trie: a WordTree. -> [{node, logProb}], in the beam's order.
+  /**
+   * Searches one swipe.
+   * @param {Float32Array} logProbs [frames, letters + 1], blank last
+   * @param {import("./tree.js").WordTree} trie
+   * @returns {{node: number, logProb: number}[]} in the beam's order
+   */
   search(logProbs, trie) {
     const { classes } = this;
-    this.trie = trie;
     this.node[0] = 0;
     this.label[0] = 255;
     this.depth[0] = 0;
     this.inBlank[0] = 0;
     this.inLetter[0] = IMPOSSIBLE;
-    this.promise[0] = this.ahead[this.trie.best[0]];
+    this.promise[0] = this.ahead[trie.best[0]];
     this.size = 1;
     for (let start = 0; start < logProbs.length; start += classes) {
       const frame = logProbs.subarray(start, start + classes);
       if (frame[classes - 1] > this.sure) this.#wait(frame);
       else {
-        this.#extend(frame);
+        this.#extend(frame, trie);
         if (this.size > this.width) this.#prune();
       }
     }
     const found = [];
-    const { endings } = this.trie;
+    const { endings } = trie;
     for (let i = 0; i < this.size; i += 1) {
       const node = this.node[i];
       if (endings[node + 1] > endings[node]) found.push({ node, logProb: Math.fround(add(this.inBlank[i], this.inLetter[i])) });
@@ -76,7 +85,10 @@ export class Beam {
     return found;
   }
 
-  // A frame that is surely blank begins no letter: hypotheses wait, or continue the letter they ended in.
+  /**
+   * A frame that is surely blank begins no letter: hypotheses wait, or continue the letter they ended in.
+   * @param {Float32Array} frame
+   */
   #wait(frame) {
     const blank = frame[frame.length - 1];
     for (let i = 0; i < this.size; i += 1) {
@@ -85,10 +97,13 @@ export class Beam {
     }
   }
 
-  // Advances every hypothesis by one frame, in place, and appends the new ones.
-  #extend(frame) {
+  /**
+   * Advances every hypothesis by one frame, in place, and appends the new ones.
+   * @param {Float32Array} frame
+   * @param {import("./tree.js").WordTree} trie
+   */
+  #extend(frame, { children, labels, best }) {
     const { node, label, depth, inBlank, inLetter, promise, rank, total, ended, weights, ahead, bonus, tableNode, tableSlot } = this;
-    const { children, labels, best } = this.trie;
     const blank = frame[frame.length - 1];
     const mask = tableNode.length - 1;
     const size = this.size;
@@ -162,7 +177,12 @@ export class Beam {
   }
 }
 
-// The value that would stand at `index` if the first `size` values were sorted; reorders them.
+/**
+ * The value that would stand at `index` if the first `size` values were sorted; reorders them.
+ * @param {Float32Array} values
+ * @param {number} size
+ * @param {number} index
+ */
 export function select(values, size, index) {
   let low = 0;
   let high = size - 1;

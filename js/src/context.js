@@ -28,10 +28,25 @@ export class ContextError extends Error {}
  * @property {string[]} elisions what is a word of its own before an apostrophe
  */
 
+/**
+ * @typedef {object} Tables the arrays of the file
+ * @property {Uint8Array} text
+ * @property {Int32Array} offsets
+ * @property {Int8Array} backoffs
+ * @property {Int32Array} starts
+ * @property {Uint16Array} nexts
+ * @property {Int8Array} ratios
+ * @property {Int32Array} pairs
+ * @property {Int8Array} pair_backoffs
+ * @property {Int32Array} pair_starts
+ * @property {Uint16Array} pair_nexts
+ * @property {Int8Array} pair_ratios
+ */
+
 /** Which words follow which. */
 export class Context {
   /**
-   * @param {Record<string, Uint8Array | Int32Array | Int8Array | Uint16Array>} tables the arrays of the file
+   * @param {Tables} tables
    * @param {Constants} constants
    */
   constructor(tables, constants) {
@@ -92,7 +107,12 @@ export class Context {
     return this.follow(this.state(text));
   }
 
-  // ln P(word | words before) / P(word); 0 where the word or the one before it is unknown or none.
+  /**
+   * ln P(word | words before) / P(word); 0 where the word or the one before it is unknown or none.
+   * @param {number} word
+   * @param {number} last
+   * @param {number} [second]
+   */
   ratio(word, last, second = -1) {
     if (word <= 0 || last < 0) return 0;
     return this.constants.step * stored(this.tables, word, last, findPair(this.tables, second, last));
@@ -146,22 +166,29 @@ export class Outlook {
  */
 export function readContext(buffer, constants) {
   const view = new DataView(buffer);
-  const text = (start, length) => new TextDecoder().decode(new Uint8Array(buffer, start, length));
+  const text = (/** @type {number} */ start, /** @type {number} */ length) => new TextDecoder().decode(new Uint8Array(buffer, start, length));
   if (buffer.byteLength < 16 || text(0, 8) !== MAGIC) throw new ContextError("this is no context file");
   const [version, size] = [view.getUint32(8, true), view.getUint32(12, true)];
   if (version !== VERSION) throw new ContextError(`the context has version ${version}; this reads ${VERSION}`);
   const header = JSON.parse(text(16, size));
+  /** @type {any} */
   const tables = {};
   let at = 16 + size;
   if (crc32(new Uint8Array(buffer, at)) !== header.crc32) throw new ContextError("the context is damaged: its checksum does not fit");
   for (const [name, Kind] of Object.entries(ARRAYS)) {
-    tables[name] = items(buffer, Kind, at, header.arrays[name]);
+    tables[name] = items(buffer, /** @type {any} */ (Kind), at, header.arrays[name]);
     at += Math.ceil((header.arrays[name] * Kind.BYTES_PER_ELEMENT) / 8) * 8;
   }
   return new Context(tables, constants);
 }
 
-// The ratio of a word after the last one, and after the pair of a row, -1 for none, in steps.
+/**
+ * The ratio of a word after the last one, and after the pair of a row, -1 for none, in steps.
+ * @param {Tables} tables
+ * @param {number} word
+ * @param {number} last
+ * @param {number} pair
+ */
 function stored(tables, word, last, pair) {
   const { backoffs, starts, nexts, ratios, pair_backoffs: pairBackoffs, pair_starts: pairStarts, pair_nexts: pairNexts, pair_ratios: pairRatios } = tables;
   let more = 0;
@@ -174,14 +201,25 @@ function stored(tables, word, last, pair) {
   return more + (place >= 0 ? ratios[place] : backoffs[last]);
 }
 
-// The row of a pair that predicts a third word, or -1.
+/**
+ * The row of a pair that predicts a third word, or -1.
+ * @param {Tables} tables
+ * @param {number} second
+ * @param {number} last
+ */
 function findPair({ starts, nexts, pairs }, second, last) {
   if (second < 0 || last < 0) return -1;
   const place = find(nexts, starts[second], starts[second + 1], last);
   return place >= 0 ? find(pairs, 0, pairs.length, place) : -1;
 }
 
-// The place of a number between two places of an ascending array, or -1.
+/**
+ * The place of a number between two places of an ascending array, or -1.
+ * @param {Int32Array | Uint16Array} numbers
+ * @param {number} start
+ * @param {number} end
+ * @param {number} wanted
+ */
 function find(numbers, start, end, wanted) {
   let [low, high] = [start, end];
   while (low < high) {
@@ -201,7 +239,7 @@ function find(numbers, start, end, wanted) {
 export function lastWords(text, { tail, elisions }) {
   const characters = [...text.slice(-2 * tail - 1)]; // code points, of which one may take two units
   const ended = characters.slice(-tail).join("").normalize("NFC").split(ENDS);
-  const words = splitWords(ended.pop(), elisions);
+  const words = splitWords(ended.pop() ?? "", elisions);
   if (characters.length > tail && !ended.length) return words.slice(1).slice(-2); // the first word may be cut in half
   return words.length <= 2 ? [BEGIN, ...words] : words.slice(-2);
 }
@@ -228,7 +266,10 @@ export function writtenWords(text) {
   return text.match(WORDS) ?? [];
 }
 
-// A word as it is counted: lower case, with a straight apostrophe.
+/**
+ * A word as it is counted: lower case, with a straight apostrophe.
+ * @param {string} word
+ */
 function plain(word) {
   return word.toLowerCase().replaceAll("’", "'");
 }

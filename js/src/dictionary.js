@@ -4,9 +4,10 @@ import { readLetters } from "./literal.js";
 import { foldCase } from "./typing.js";
 
 const RESTRICTED = 16; // tries of tapped beginnings and ends that are kept
-export const LEXICON = "lexicon";
-export const OWN = "own";
-export const LITERAL = "literal";
+export const LEXICON = /** @type {const} */ ("lexicon");
+export const OWN = /** @type {const} */ ("own");
+export const LITERAL = /** @type {const} */ ("literal");
+/** @type {import("./types.js").Affixes} */
 export const NO_AFFIXES = { prefix: [], suffix: [] };
 
 /**
@@ -20,6 +21,15 @@ export const NO_AFFIXES = { prefix: [], suffix: [] };
  * @property {number} fluency log-probability of a literal in the language; 0 for words
  * @property {number} location
  * @property {number} shape how well the swipe follows its keys; 0 where the scoring has no use for it
+ */
+
+/**
+ * @typedef {object} Own the person's words on the layout
+ * @property {import("./tree.js").WordTree} tree
+ * @property {string[]} words
+ * @property {number[]} bytes
+ * @property {boolean[]} isNew whether the lexicon lacks each
+ * @property {Map<number, number>} raised bytes of those that the lexicon has, by their index there
  */
 
 /**
@@ -39,28 +49,41 @@ export class Dictionary {
    * @param {import("./vocabulary.js").Vocabulary} parts.vocabulary the person's own words
    * @param {import("./literal.js").Fluency | null} parts.fluency null where no literals are read
    * @param {{listed: import("./beam.js").Beam, own: import("./beam.js").Beam}} parts.beams
-   * @param {object} parts.constants the bundle's
+   * @param {import("./types.js").Constants} parts.constants
    */
-  constructor(parts) {
-    Object.assign(this, parts);
-    this.literals = { ...parts.constants.literals, sure_blank: parts.constants.search.sure_blank };
+  constructor({ lexicon, trie, typing, vocabulary, fluency, beams, constants }) {
+    this.lexicon = lexicon;
+    this.trie = trie;
+    this.typing = typing;
+    this.vocabulary = vocabulary;
+    this.fluency = fluency;
+    this.beams = beams;
+    this.literals = { ...constants.literals, sure_blank: constants.search.sure_blank };
+    /** @private @type {Map<string, import("./tree.js").WordTree>} */
     this.restricted = new Map();
+    /** @private @type {Own | null} */
+    this.kept = null;
   }
 
-  /** Letters that were tapped, as labels; an error where one is not on the layout. */
+  /**
+   * Letters that were tapped, as labels; an error where one is not on the layout.
+   * @param {string} prefix
+   * @param {string} suffix
+   * @returns {import("./types.js").Affixes}
+   */
   affixes(prefix, suffix) {
     return { prefix: this.typing.tapped(prefix), suffix: this.typing.tapped(suffix) };
   }
 
   /**
    * The trees that are searched for words between tapped letters.
-   * @param {{prefix: number[], suffix: number[]}} affixes
-   * @returns {{lexicon: import("./tree.js").WordTree, own: import("./tree.js").WordTree | null}} no own one where the lexicon
-   *   has all of the person's words
+   * @param {import("./types.js").Affixes} affixes
+   * @returns {{lexicon: import("./tree.js").WordTree, own: import("./tree.js").WordTree | null, literal: null}} no own one
+   *   where the lexicon has all of the person's words
    */
   trees(affixes) {
     const own = this.#own();
-    return { [LEXICON]: this.#restricted(affixes), [OWN]: own?.isNew.some(Boolean) ? own.tree.restricted(affixes) : null };
+    return { [LEXICON]: this.#restricted(affixes), [OWN]: own?.isNew.some(Boolean) ? own.tree.restricted(affixes) : null, [LITERAL]: null };
   }
 
   /**
@@ -73,8 +96,8 @@ export class Dictionary {
     const listed = this.beams.listed.search(logProbs, trie).map(({ node, logProb }) => {
       return spelling(LEXICON, trie, node, logProb, trie.frequencies[trie.endings[node]]); // of the most frequent word
     });
-    if (!tree) return listed;
     const own = this.#own();
+    if (!tree || !own) return listed;
     const found = this.beams.own.search(logProbs, tree).map(({ node, logProb }) => {
       const bytes = tree.wordsAt(node).filter((word) => own.isNew[word]).map((word) => own.bytes[word]);
       return spelling(OWN, tree, node, logProb, Math.max(-1, ...bytes));
@@ -88,6 +111,7 @@ export class Dictionary {
    * @returns {Spelling[]}
    */
   read(logProbs, affixes = NO_AFFIXES) {
+    if (!this.fluency) return [];
     const { tree, found } = readLetters(logProbs, this.trie.letters, this.fluency, this.literals, affixes);
     const own = this.#own();
     return found
@@ -104,25 +128,33 @@ export class Dictionary {
    */
   forms(spellings) {
     const own = this.#own();
+    /** @type {Record<Spelling["source"], Form[]>} */
     const forms = { [LEXICON]: [], [OWN]: [], [LITERAL]: [] };
     spellings.forEach(({ source, tree, node, labels }, row) => {
       if (source === LITERAL) forms[LITERAL].push({ row, word: -1, text: labels.map((label) => tree.letters[label]).join(""), frequency: 0 });
-      else for (const word of tree.wordsAt(node)) {
+      else for (const word of /** @type {import("./tree.js").WordTree} */ (tree).wordsAt(node)) {
         if (source === LEXICON) {
           const frequency = Math.max(this.lexicon.frequencies[word], own?.raised.get(word) ?? 0); // of a word that the person uses
           forms[LEXICON].push({ row, word, text: null, frequency });
-        } else if (own.isNew[word]) forms[OWN].push({ row, word: -1, text: own.words[word], frequency: own.bytes[word] });
+        } else if (own?.isNew[word]) forms[OWN].push({ row, word: -1, text: own.words[word], frequency: own.bytes[word] });
       }
     });
     return [...forms[LEXICON], ...forms[OWN], ...forms[LITERAL]];
   }
 
-  /** A word as it is written. */
+  /**
+   * A word as it is written.
+   * @param {Form} form
+   * @returns {string}
+   */
   write({ word, text }) {
     return text ?? this.lexicon.word(word);
   }
 
-  /** Whether a word can be written, in any case: the lexicon has it, or the person. */
+  /**
+   * Whether a word can be written, in any case: the lexicon has it, or the person.
+   * @param {string} word
+   */
   has(word) {
     const labels = this.typing.word(word);
     const folded = foldCase(word);
@@ -132,34 +164,55 @@ export class Dictionary {
       || Boolean(own?.tree.wordsOf(labels).some((one) => foldCase(own.words[one]) === folded));
   }
 
-  // The index of a word in the lexicon, of which the labels are known; -1 where it is missing.
+  /**
+   * The index of a word in the lexicon, of which the labels are known; -1 where it is missing.
+   * @param {string} word
+   * @param {number[]} labels
+   */
   #listed(word, labels) {
     return this.trie.wordsOf(labels).find((one) => this.lexicon.word(one) === word) ?? -1;
   }
 
+  /**
+   * The lexicon's trie between tapped letters; the last few are kept.
+   * @param {import("./types.js").Affixes} affixes
+   */
   #restricted(affixes) {
     if (!affixes.prefix.length && !affixes.suffix.length) return this.trie;
     const key = `${affixes.prefix}|${affixes.suffix}`;
     const trie = this.restricted.get(key) ?? this.trie.restricted(affixes);
     this.restricted.delete(key);
     this.restricted.set(key, trie); // the last one
-    if (this.restricted.size > RESTRICTED) this.restricted.delete(this.restricted.keys().next().value);
+    if (this.restricted.size > RESTRICTED) this.restricted.delete([...this.restricted.keys()][0]);
     return trie;
   }
 
-  // The person's words and which of them the lexicon lacks; null where there are none.
+  /**
+   * The person's words and which of them the lexicon lacks; null where there are none.
+   * @returns {Own | null}
+   */
   #own() {
     if (!this.vocabulary.uses.size) return null;
     const found = this.vocabulary.lookUp(this.trie.letters, this.typing);
     if (this.kept?.tree !== found.tree) {
       const listed = found.words.map((word, i) => this.#listed(word, found.spelled[i]));
-      const raised = new Map(listed.flatMap((word, i) => (word >= 0 ? [[word, found.bytes[i]]] : [])));
-      this.kept = { ...found, isNew: listed.map((word) => word < 0), raised };
+      const raised = new Map();
+      listed.forEach((word, i) => { if (word >= 0) raised.set(word, found.bytes[i]); });
+      const { tree, words, bytes } = found;
+      this.kept = { tree, words, bytes, isNew: listed.map((word) => word < 0), raised };
     }
     return this.kept;
   }
 }
 
+/**
+ * @param {Spelling["source"]} source
+ * @param {import("./tree.js").Tree} tree
+ * @param {number} node
+ * @param {number} logProb
+ * @param {number} frequency
+ * @returns {Spelling}
+ */
 function spelling(source, tree, node, logProb, frequency) {
   return { source, tree, node, labels: tree.spellLabels(node), logProb, frequency, fluency: 0, location: 0, shape: 0 };
 }

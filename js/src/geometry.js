@@ -65,7 +65,7 @@ class Line {
 /** A layout's keys in key widths, letter by letter. */
 export class Ruler {
   /**
-   * @param {import("./keyboard.js").Layout} layout
+   * @param {import("./types.js").Layout} layout
    * @param {number[][]} groups for each letter of the trie, the indices of its keys
    * @param {Constants} constants
    */
@@ -82,13 +82,16 @@ export class Ruler {
     }));
     this.letters = groups.length;
     this.trace = new Line(n); // the swipe
-    [this.headingX, this.headingY] = [new Float64Array(n), new Float64Array(n)];
-    [this.drawn, this.drawing] = [new Float64Array(2 * n), new Float64Array(2 * n)];
+    this.headingX = new Float64Array(n);
+    this.headingY = new Float64Array(n);
+    this.drawn = new Float64Array(2 * n); // the swipe's shape
+    this.drawing = new Float64Array(2 * n); // a word's
     this.visits = groups.map(() => new Float32Array(n));
     this.strays = new Float32Array(this.letters ** 2 * n);
     this.known = new Uint8Array(this.letters ** 2);
     this.cost = new Float64Array(n);
-    [this.line, this.even] = [new Line(LONGEST), new Line(n)]; // of a word
+    this.line = new Line(LONGEST); // from key to key of a word
+    this.even = new Line(n);
   }
 
   /**
@@ -143,7 +146,11 @@ export class Ruler {
     }
   }
 
-  // What a point costs on the stretch from letter a to letter b, for the best of their keys; computed when first needed.
+  /**
+   * What a point costs on the stretch from letter a to letter b, for the best of their keys; computed when first needed.
+   * @param {number} a
+   * @param {number} b
+   */
   #stretch(a, b) {
     const { points: n } = this.constants;
     const pair = a * this.letters + b;
@@ -155,7 +162,12 @@ export class Ruler {
     return costs;
   }
 
-  // Lowers the costs to those of the stretch between two keys.
+  /**
+   * Lowers the costs to those of the stretch between two keys.
+   * @param {number[]} from
+   * @param {number[]} to
+   * @param {Float32Array} costs
+   */
   #stray([fromX, fromY], [toX, toY], costs) {
     const { trace, headingX, headingY } = this;
     const { points: n, tunnel, stray, turn } = this.constants;
@@ -172,7 +184,10 @@ export class Ruler {
     }
   }
 
-  // The cheapest way to pass the letters in order; points between two letters lie on the stretch between them.
+  /**
+   * The cheapest way to pass the letters in order; points between two letters lie on the stretch between them.
+   * @param {number[]} word
+   */
   #walk(word) {
     const { cost } = this;
     const { points: n } = this.constants;
@@ -196,7 +211,10 @@ export class Ruler {
     return cost[n - 1] / m;
   }
 
-  // The root mean square distance between the two drawings.
+  /**
+   * The root mean square distance between the two drawings.
+   * @param {number[]} word
+   */
   #shape(word) {
     const { line, even, drawing, drawn } = this;
     line.length = 0;
@@ -211,12 +229,15 @@ export class Ruler {
     return Math.sqrt(sum / this.constants.points);
   }
 
-  // The key of a letter; of several the one nearest to the end of the line.
+  /**
+   * The key of a letter; of several the one nearest to the end of the line.
+   * @param {number} letter
+   */
   #nearest(letter) {
     const { line: { x, y, length } } = this;
     const [first, ...others] = this.keys[letter];
     if (!length) return first;
-    const far = ([kx, ky]) => gap(kx, ky, x[length - 1], y[length - 1]);
+    const far = (/** @type {number[]} */ [kx, ky]) => gap(kx, ky, x[length - 1], y[length - 1]);
     return others.reduce((best, key) => (far(key) < far(best) ? key : best), first);
   }
 }
@@ -255,6 +276,7 @@ function gap(ax, ay, bx, by) {
   return Math.sqrt(dx * dx + dy * dy);
 }
 
+/** @param {number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

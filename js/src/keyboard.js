@@ -7,6 +7,7 @@ import { explain } from "./explain.js";
 import { Ruler, median } from "./geometry.js";
 import { contributions } from "./habits.js";
 import { contenders, letterKeys, spellKeys, spread, toKeyWidths } from "./match.js";
+import { Reader } from "./reader.js";
 import { checkPoints, resample } from "./resample.js";
 import { reweigh } from "./rescore.js";
 import { isGeometric, rank, score, scoreSpelling, shares } from "./scoring.js";
@@ -16,29 +17,32 @@ import { Vocabulary, VocabularyError } from "./vocabulary.js";
 
 const NOT_LOOKED_UP = -2; // of a word's number in the context
 
+/** @typedef {import("./dictionary.js").Spelling} Spelling */
+/** @typedef {import("./reader.js").Reading} Reading */
+/** @typedef {import("./scoring.js").Finalists} Finalists */
+/** @typedef {import("./types.js").Candidates} Candidates */
+/** @typedef {import("./types.js").Points} Points */
+/** @typedef {import("./types.js").Scoring} Scoring */
+/** @typedef {import("./types.js").Tapped} Tapped */
+
 /**
  * @typedef {object} Parts what a keyboard is made of
- * @property {Layout} layout
+ * @property {import("./types.js").Layout} layout
  * @property {import("./lexicon.js").Lexicon} lexicon
  * @property {import("./languages.js").Languages} languages those of the lexicon, one or several
  * @property {import("./tree.js").WordTree} trie the lexicon on the letters of the layout
- * @property {any} constants those of a bundle's constants.json
+ * @property {import("./types.js").Constants} constants
  * @property {import("./networks.js").Networks} networks
- * @property {import("./context.js").Context | import("./languages.js").Contexts | null} context which words follow which; null where that is not known
+ * @property {import("./context.js").Context | import("./languages.js").Contexts | null} context which words follow which; null
+ *   where that is not known
  * @property {import("./literal.js").Fluency | null} fluency which letters follow which; null where no literals are read
- * @property {any} [bundle] what it was read from
- */
-
-/**
- * @typedef {{letter: string, cx: number, cy: number, rx: number, ry: number}} Key centre and half size in fractions of the
- *   letter area
- * @typedef {{name?: string, language?: string, aspect: number, keys: Key[]}} Layout
+ * @property {import("./bundle.js").Bundle | null} [bundle] what it was read from
  */
 
 export class Keyboard {
   /**
    * The keyboard of a bundle.
-   * @param {(name: string) => Promise<ArrayBuffer>} read
+   * @param {import("./types.js").Read} read
    * @param {any} ort the module onnxruntime-web
    */
   static async load(read, ort) {
@@ -47,17 +51,25 @@ export class Keyboard {
 
   /** @param {Parts} parts */
   constructor({ layout, lexicon, languages, trie, constants, networks, context, fluency, bundle = null }) {
-    Object.assign(this, { layout, lexicon, languages, trie, constants, networks, context, fluency, bundle });
-    this.groups = trie.letters.map((letter) => layout.keys.flatMap((key, i) => (key.letter === letter ? [i] : [])));
-    const beam = (search) => new Beam(trie.letters.length, search, constants.scoring);
-    const width = Math.min(constants.search.width, constants.vocabulary.width);
-    this.beams = { listed: beam(constants.search), own: beam({ ...constants.search, width }) };
+    this.layout = layout;
+    this.lexicon = lexicon;
+    this.languages = languages;
+    this.trie = trie;
+    this.constants = constants;
+    this.networks = networks;
+    this.context = context;
+    this.bundle = bundle;
+    const groups = trie.letters.map((letter) => layout.keys.flatMap((key, i) => (key.letter === letter ? [i] : [])));
+    const beam = (/** @type {number} */ width) => new Beam(trie.letters.length, { ...constants.search, width }, constants.scoring);
+    const { width } = constants.search;
+    const beams = { listed: beam(width), own: beam(Math.min(width, constants.vocabulary.width)) };
     this.typing = new Typing(trie.letters, constants.typed_as);
-    this.vocabulary = new Vocabulary(constants.vocabulary);
-    this.ruler = new Ruler(layout, this.groups, constants.geometry);
-    this.keys = networks.keys(layout.keys);
+    /** The words that can be written. */
+    this.dictionary = new Dictionary({ lexicon, trie, typing: this.typing, vocabulary: new Vocabulary(constants.vocabulary), fluency, beams, constants });
+    this.ruler = new Ruler(layout, groups, constants.geometry);
+    this.reader = new Reader(networks, layout.keys, groups, bundle?.manifest.models.decoder?.columns ?? null);
     this.keyWidth = 2 * median(layout.keys.map((key) => key.rx));
-    this.letterKeys = this.groups.map((group) => group.map((i) => toKeyWidths(layout.keys[i].cx, layout.keys[i].cy, this.keyWidth, layout.aspect)));
+    this.letterKeys = groups.map((group) => group.map((i) => toKeyWidths(layout.keys[i].cx, layout.keys[i].cy, this.keyWidth, layout.aspect)));
     this.wordNumbers = new Int32Array(lexicon.length).fill(NOT_LOOKED_UP);
     /** What is known of how the person swipes; null where the ranking does not follow anyone. @type {import("./habits.js").Habits | null} */
     this.habits = null;
@@ -69,8 +81,7 @@ export class Keyboard {
   }
 
   set vocabulary(vocabulary) {
-    const { lexicon, trie, typing, fluency, beams, constants } = this;
-    this.dictionary = new Dictionary({ lexicon, trie, typing, vocabulary, fluency, beams, constants });
+    this.dictionary.vocabulary = vocabulary;
   }
 
   /** The constants of the ranking as the person's habits have changed them. */
@@ -79,20 +90,27 @@ export class Keyboard {
     return this.habits ? this.habits.apply(packaged) : packaged;
   }
 
-  /** Adds a word to the person's own, or counts it up; it can be written at once. */
+  /**
+   * Adds a word to the person's own, or counts it up; it can be written at once.
+   * @param {string} word
+   */
   learn(word) {
     if (!this.typing.word(word).length) throw new VocabularyError(`"${word}" has no letter of the layout`);
     this.vocabulary.learn(word);
   }
 
-  /** Removes a word from the person's own. -> whether it was there. Words of the lexicon stay. */
+  /**
+   * Removes a word from the person's own; words of the lexicon stay.
+   * @param {string} word
+   * @returns {boolean} whether it was there
+   */
   forget(word) {
     return this.vocabulary.forget(word);
   }
 
   /**
    * Learns from a word that a person accepted or corrected: the ranking adapts, and a word of his own counts up.
-   * @param {number[][]} points the swipe
+   * @param {Points} points the swipe
    * @param {string} word
    */
   async accept(points, word) {
@@ -102,7 +120,7 @@ export class Keyboard {
 
   /**
    * Records in the habits which word a swipe meant, if that was found. Literals do not count: few are meant.
-   * @param {number[][]} points
+   * @param {Points} points
    * @param {string} word
    */
   async observe(points, word) {
@@ -116,21 +134,26 @@ export class Keyboard {
     const typed = String(this.typing.word(word));
     const meant = rows.findIndex((row) => String(spellings[row].labels) === typed);
     if (meant < 0) return;
-    const terms = contributions(rows.map((row) => spellings[row]), matches && rows.map((row) => matches[row]), matches ? scoring.matched : scoring);
+    const terms = contributions(rows.map((row) => spellings[row]), matches && rows.map((row) => matches[row]), (matches && scoring.matched) || scoring);
     this.habits.record(terms, meant);
   }
 
-  /** Whether a word can be written, in any case: the lexicon has it, or it is one of the person's own. */
+  /**
+   * Whether a word can be written, in any case: the lexicon has it, or it is one of the person's own.
+   * @param {string} word
+   * @returns {boolean}
+   */
   has(word) {
     return this.dictionary.has(word);
   }
 
   /**
    * The k words a swipe most likely means, best first; `none` of the list says how likely none of them is right.
-   * @param {number[][]} points [[x, y, t_ms], ...] over the letter area
+   * @param {Points} points [[x, y, t_ms], ...] over the letter area
    * @param {number} [k]
    * @param {string | null} [context] the text before the swipe; "" is the beginning of a text, null is not known
-   * @param {{prefix?: string, suffix?: string}} [tapped] letters that the words must begin and end with
+   * @param {Tapped} [tapped] letters that the words must begin and end with
+   * @returns {Promise<Candidates>}
    */
   async decode(points, k = 5, context = null, tapped = {}) {
     return this.choose(await this.finalists(points, tapped), k, context);
@@ -138,9 +161,9 @@ export class Keyboard {
 
   /**
    * The words that a swipe may mean, scored as if it stood alone.
-   * @param {number[][]} points
-   * @param {{prefix?: string, suffix?: string}} [tapped]
-   * @returns {Promise<import("./scoring.js").Finalists>}
+   * @param {Points} points
+   * @param {Tapped} [tapped]
+   * @returns {Promise<Finalists>}
    */
   async finalists(points, { prefix = "", suffix = "" } = {}) {
     checkPoints(points);
@@ -150,28 +173,45 @@ export class Keyboard {
     return this.score(spellings, await this.match(path, spellings));
   }
 
-  // The networks' emissions, letter by letter; corrected is null where the bundle has no decoder. An explanation needs all
-  // that the encoder says.
-  async read(path, all = false) {
-    const corrects = this.networks.has("decoder");
-    const encoded = await this.encode(path, all || corrects);
-    const corrected = corrects ? this.byLetter(await this.correct(encoded)) : null;
-    return { encoded, letters: this.byLetter(encoded.logProbs), corrected };
+  /**
+   * What the networks say of a swipe.
+   * @param {Float32Array} path resampled
+   * @param {boolean} [all] whether all that the encoder says is wanted
+   * @returns {Promise<Reading>}
+   */
+  read(path, all = false) {
+    return this.reader.read(path, all);
   }
 
-  // The spellings that a swipe may mean, measured: words, and literals where no word is plain to see.
+  /**
+   * The spellings that a swipe may mean, measured: words, and literals where no word is plain to see.
+   * @param {Points} points
+   * @param {Reading} read
+   * @param {import("./types.js").Affixes} [affixes]
+   * @param {Scoring} [scoring]
+   * @returns {Spelling[]}
+   */
   find(points, read, affixes = NO_AFFIXES, scoring = this.scoring) {
     const words = this.measure(points, this.weigh(this.dictionary.search(read.letters, affixes), read));
     if (!this.constants.scoring.fluency_weight || this.#isPlain(words, scoring)) return words;
     return [...words, ...this.#measureMore(this.weigh(this.dictionary.read(read.letters, affixes), read))];
   }
 
-  // Mixes the decoder's log-probabilities into the encoder's.
+  /**
+   * Mixes the decoder's log-probabilities into the encoder's.
+   * @param {Spelling[]} spellings
+   * @param {Reading} read
+   * @returns {Spelling[]}
+   */
   weigh(spellings, { corrected }) {
     return corrected ? reweigh(spellings, corrected, this.constants.scoring.decoder_share) : spellings;
   }
 
-  // Whether a word is so clearly read that literals need not be looked for.
+  /**
+   * Whether a word is so clearly read that literals need not be looked for.
+   * @param {Spelling[]} spellings
+   * @param {Scoring} scoring
+   */
   #isPlain(spellings, scoring) {
     if (!spellings.length) return false;
     const { literals } = this.constants;
@@ -180,57 +220,20 @@ export class Keyboard {
     return spellings[best].logProb >= literals.plain && shares(scores, scoring)[best] >= scoring.doubt;
   }
 
-  // -> {logProbs: Float32Array [frames, keys + 1], blank last; frames; and where all is asked for coefficients, gate}
-  async encode(path, all = true) {
-    const features = this.networks.tensor("float32", path, [1, 2, path.length / 2]);
-    const outputs = await this.networks.run("encoder", { features, ...this.keys }, all ? undefined : ["log_emissions"]);
-    const { data, dims: [, frames, columns] } = outputs.log_emissions;
-    const count = this.layout.keys.length;
-    const logProbs = new Float32Array(frames * (count + 1));
-    for (let t = 0; t < frames; t += 1) {
-      logProbs.set(data.subarray(t * columns, t * columns + count), t * (count + 1));
-      logProbs[t * (count + 1) + count] = data[(t + 1) * columns - 1]; // blank follows the padded keys
-    }
-    return { logProbs, frames, coefficients: outputs.coefficients, gate: outputs.gate };
-  }
-
-  // The decoder's correction of the encoder's emissions. -> [frames, keys + 1]
-  async correct({ logProbs, frames, coefficients, gate }) {
-    const { columns } = this.bundle.manifest.models.decoder; // for each of the decoder's, which of ours
-    const width = columns.length;
-    const ordered = logProbs.map((_, i) => logProbs[i - (i % width) + columns[i % width]]);
-    const emissions = this.networks.tensor("float32", ordered, [1, frames, width]);
-    const { log_probs: found } = await this.networks.run("decoder", { log_emissions: emissions, coefficients, gate });
-    const corrected = new Float32Array(logProbs.length);
-    found.data.forEach((value, i) => { corrected[i - (i % width) + columns[i % width]] = value; });
-    return corrected;
-  }
-
-  // Adds up the keys of each letter. [frames, keys + 1] -> [frames, letters + 1]
-  byLetter(logProbs) {
-    const count = this.layout.keys.length;
-    if (this.groups.length === count) return logProbs;
-    const frames = logProbs.length / (count + 1);
-    const groups = [...this.groups, [count]];
-    const summed = new Float32Array(frames * groups.length);
-    for (let t = 0; t < frames; t += 1) {
-      const frame = logProbs.subarray(t * (count + 1), (t + 1) * (count + 1));
-      groups.forEach((group, letter) => {
-        const highest = Math.max(...group.map((key) => frame[key]));
-        const sum = group.reduce((total, key) => total + Math.exp(frame[key] - highest), 0);
-        summed[t * groups.length + letter] = highest + Math.log(sum);
-      });
-    }
-    return summed;
-  }
-
-  // Says of spellings how well a swipe follows their keys, where the scoring has a use for it.
+  /**
+   * Says of spellings how well a swipe follows their keys, where the scoring has a use for it.
+   * @param {Points} points
+   * @param {Spelling[]} spellings
+   */
   measure(points, spellings) {
     if (isGeometric(this.constants.scoring)) this.ruler.measure(points);
     return this.#measureMore(spellings);
   }
 
-  // The same of the swipe that was measured last.
+  /**
+   * The same of the swipe that was measured last.
+   * @param {Spelling[]} spellings
+   */
   #measureMore(spellings) {
     if (!isGeometric(this.constants.scoring)) return spellings;
     for (const spelling of spellings) {
@@ -240,7 +243,13 @@ export class Keyboard {
     return spellings;
   }
 
-  // Asks the matcher, if the swipe is in doubt, how well it fits each spelling. -> [match, ...], null where it is not asked.
+  /**
+   * Asks the matcher, if the swipe is in doubt, how well it fits each spelling.
+   * @param {Float32Array} path
+   * @param {Spelling[]} spellings
+   * @param {Scoring} [scoring]
+   * @returns {Promise<number[] | null>} null where it is not asked
+   */
   async match(path, spellings, scoring = this.scoring) {
     const { matcher } = this.constants;
     if (!this.networks.has("matcher") || !scoring.matched) return null;
@@ -258,16 +267,22 @@ export class Keyboard {
     return spread(scores.data, compared, spellings.length);
   }
 
-  // Scores every word of the spellings as if the swipe stood alone. -> {words, constants}
+  /**
+   * Scores every word of the spellings as if the swipe stood alone.
+   * @param {Spelling[]} spellings
+   * @param {number[] | null} matches
+   * @returns {Finalists}
+   */
   score(spellings, matches) {
     return score(spellings, this.dictionary.forms(spellings), matches, this.scoring);
   }
 
   /**
    * The best k of some finalists after a text, null where it is not known.
-   * @param {import("./scoring.js").Finalists} finalists
+   * @param {Finalists} finalists
    * @param {number} k
    * @param {string | null} [context]
+   * @returns {Candidates}
    */
   choose(finalists, k, context = null) {
     const { constants } = finalists;
@@ -279,7 +294,7 @@ export class Keyboard {
 
   /**
    * The best sequence of words over the finalists of swipes that follow each other after a text.
-   * @param {import("./scoring.js").Finalists[]} swipes one for each word
+   * @param {Finalists[]} swipes one for each word
    * @param {number} [k] candidates of each at the most
    * @param {string | null} [context] the text before the first, "" for the beginning of a text, null where it is not known
    * @returns {import("./sentence.js").Sentence}
@@ -304,7 +319,7 @@ export class Keyboard {
 
   /**
    * Says what the networks saw in a swipe, and why a word was not first; what it returns is the JSON of /api/explain.
-   * @param {number[][]} points
+   * @param {Points} points
    * @param {import("./explain.js").Question} [question]
    * @returns {Promise<import("./explain.js").Explanation>}
    */
@@ -314,7 +329,7 @@ export class Keyboard {
 
   /**
    * What finalists gain by the text before them, in nats; 0 where it has no say.
-   * @param {import("./scoring.js").Finalists} finalists
+   * @param {Finalists} finalists
    * @param {string | null} context
    * @returns {number[]}
    */
@@ -325,7 +340,7 @@ export class Keyboard {
 
   /**
    * The numbers of finalists in the context, -1 where it knows none; that of a word of the lexicon is looked up once.
-   * @param {{words: import("./dictionary.js").Form[]}} finalists
+   * @param {{words: import("./dictionary.js").Form[]}} finalists whatever their scores
    * @returns {number[]}
    */
   numbers({ words }) {
@@ -340,7 +355,7 @@ export class Keyboard {
 
   /**
    * The scores of finalists in a text whose languages have this posterior.
-   * @param {import("./scoring.js").Finalists} finalists
+   * @param {Finalists} finalists
    * @param {number[]} posterior
    * @returns {number[]}
    */
@@ -350,7 +365,14 @@ export class Keyboard {
     return words.map(({ score: alone }, i) => alone + constants.frequency_weight * shifts[i]);
   }
 
-  // The k finalists of the highest share, with their terms; `none` says how likely none of them is meant.
+  /**
+   * The k finalists of the highest share, with their terms.
+   * @param {Finalists} finalists
+   * @param {{scores: number[], gains: number[], likely: number[]}} ranking of each
+   * @param {number} k
+   * @param {number[]} posterior
+   * @returns {Candidates}
+   */
   #candidates({ words }, { scores, gains, likely }, k, posterior) {
     const best = rank(words, scores, likely).slice(0, k);
     const languages = this.languages.languageOf(best.map((i) => words[i].word), posterior);

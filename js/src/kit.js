@@ -22,7 +22,7 @@ const OTHERS = [ContextError, LanguageError, LexiconError];
 export class KitError extends Error {}
 
 /**
- * @param {(name: string) => Promise<ArrayBuffer>} read the bytes of a file of the kit
+ * @param {import("./types.js").Read} read the bytes of a file of the kit
  * @param {any} ort the module onnxruntime-web
  * @param {any} [index] the content of index.json, where it is known already
  * @returns {Promise<Kit>}
@@ -31,7 +31,7 @@ export async function openKit(read, ort, index) {
   return new Kit(read, ort, index ?? await readIndex(read));
 }
 
-/** @param {(name: string) => Promise<ArrayBuffer>} read */
+/** @param {import("./types.js").Read} read */
 async function readIndex(read) {
   const bytes = await read("index.json");
   try {
@@ -49,7 +49,7 @@ export class Kit {
   #tries = new Recent(KEPT);
 
   /**
-   * @param {(name: string) => Promise<ArrayBuffer>} read
+   * @param {import("./types.js").Read} read
    * @param {any} ort
    * @param {any} index
    */
@@ -61,7 +61,7 @@ export class Kit {
     this.index = index;
   }
 
-  /** The layouts that come with the kit. @returns {import("./keyboard.js").Layout[]} */
+  /** The layouts that come with the kit. @returns {import("./types.js").Layout[]} */
   get layouts() {
     return this.index.layouts;
   }
@@ -73,7 +73,7 @@ export class Kit {
 
   /**
    * Makes a keyboard.
-   * @param {string | import("./keyboard.js").Layout} layout the name of one of the kit's, or any
+   * @param {string | import("./types.js").Layout} layout the name of one of the kit's, or any
    * @param {string[]} codes of its languages, the main one first
    * @returns {Promise<Keyboard>}
    */
@@ -83,7 +83,7 @@ export class Kit {
       return new Keyboard(await this.#parts(this.#layout(layout), codes));
     } catch (error) {
       // What is wrong with a list, a context or the letters of a layout is wrong with the kit or what was asked of it.
-      throw OTHERS.some((Kind) => error instanceof Kind) ? new KitError(error.message, { cause: error }) : error;
+      throw OTHERS.some((Kind) => error instanceof Kind) ? new KitError(messageOf(error), { cause: error }) : error;
     }
   }
 
@@ -94,7 +94,7 @@ export class Kit {
       try {
         return await Networks.create(this.ort, { encoder: first, matcher: second });
       } catch (error) {
-        throw new KitError(`the networks cannot be run: ${error.message}`, { cause: error });
+        throw new KitError(`the networks cannot be run: ${messageOf(error)}`, { cause: error });
       }
     });
     this.#networks.catch(() => { this.#networks = null; }); // another try may succeed
@@ -110,6 +110,11 @@ export class Kit {
     return decompress(name, await this.read(name));
   }
 
+  /**
+   * @param {import("./types.js").Layout} layout
+   * @param {string[]} codes
+   * @returns {Promise<import("./keyboard.js").Parts>}
+   */
   async #parts(layout, codes) {
     const [networks, lists, contexts] = await Promise.all([
       this.networks(),
@@ -125,7 +130,11 @@ export class Kit {
     return { layout, ...words, constants: { ...index.constants, scoring }, networks, context };
   }
 
-  // The lexicon on the letters of a layout, and which letters follow which.
+  /**
+   * The lexicon on the letters of a layout, and which letters follow which.
+   * @param {import("./lexicon.js").Lexicon[]} lists
+   * @param {string[]} letters
+   */
   #plant(lists, letters) {
     const { constants } = this.index;
     const lexicon = joinLexicons(lists);
@@ -136,16 +145,25 @@ export class Kit {
     return { lexicon, languages, trie, fluency: buildFluency(lexicon, spelled, letters.length, constants.fluency) };
   }
 
+  /**
+   * @param {string} code
+   * @returns {Promise<import("./lexicon.js").Lexicon>}
+   */
   #lexicon(code) {
     return this.#words.get(code, async () => readLexicon(await this.file(this.index.languages[code].words), code));
   }
 
+  /**
+   * @param {string} code
+   * @returns {Promise<import("./context.js").Context> | null}
+   */
   #context(code) {
     const { context: name } = this.index.languages[code];
     const constants = { ...this.index.constants.context, elisions: this.index.elisions[code] ?? [] };
     return name ? this.#contexts.get(code, async () => readContext(await this.file(name), constants)) : null;
   }
 
+  /** @param {string[]} codes */
   #checkLanguages(codes) {
     const known = this.index.languages;
     const unknown = codes.find((code) => !Object.hasOwn(known, code));
@@ -155,12 +173,21 @@ export class Kit {
     }
   }
 
+  /**
+   * @param {string | import("./types.js").Layout} asked
+   * @returns {import("./types.js").Layout}
+   */
   #layout(asked) {
     if (typeof asked !== "string") return checkLayout(asked);
     const found = this.layouts.find((one) => one.name === asked);
     if (!found) throw new KitError(`no layout "${asked}"; there are ${this.layouts.map((one) => one.name).join(", ")}`);
     return found;
   }
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The last few of some things, by their names; each is made once. */
@@ -203,7 +230,11 @@ async function decompress(name, buffer) {
   }
 }
 
-// A layout whose keys can be swiped, in one order of keys: so all arrangements of the same letters share one trie.
+/**
+ * A layout whose keys can be swiped, in one order of keys: so all arrangements of the same letters share one trie.
+ * @param {import("./types.js").Layout} layout
+ * @returns {import("./types.js").Layout}
+ */
 function checkLayout(layout) {
   const keys = Array.isArray(layout?.keys) ? layout.keys : [];
   if (!keys.length || keys.length > MAX_KEYS) throw new KitError(`a layout has 1 to ${MAX_KEYS} keys, not ${keys.length}`);
@@ -213,6 +244,7 @@ function checkLayout(layout) {
     if (!sizes.every(Number.isFinite) || key.rx <= 0 || key.ry <= 0) throw new KitError(`key "${key.letter}" of the layout needs numbers cx, cy, rx and ry`);
   }
   if (!(layout.aspect > 0 && layout.aspect < Infinity)) throw new KitError("a layout needs an aspect, its height over its width");
-  const order = (a, b) => (a.letter < b.letter ? -1 : a.letter > b.letter ? 1 : a.cx - b.cx || a.cy - b.cy);
+  /** @typedef {import("./types.js").Key} Key */
+  const order = (/** @type {Key} */ a, /** @type {Key} */ b) => (a.letter < b.letter ? -1 : a.letter > b.letter ? 1 : a.cx - b.cx || a.cy - b.cy);
   return { ...layout, keys: [...keys].sort(order) };
 }

@@ -17,16 +17,26 @@ export class Fluency {
    */
   constructor(costs, order, signs) {
     if (costs.length !== signs ** order) throw new FluencyError(`the fluency has ${costs.length} bytes, not ${signs ** order}`);
-    Object.assign(this, { costs, order, signs });
+    this.costs = costs;
+    this.order = order;
+    this.signs = signs;
   }
 }
 
 /**
+ * @typedef {object} Counting the kit's "fluency"
+ * @property {number} order letters of a gram at the most
+ * @property {number} max_grams bytes of the table at the most; an alphabet of many letters has shorter grams
+ * @property {number} step nats of a stored byte
+ * @property {number} frequency a word counts exp(frequency * its byte)
+ */
+
+/**
  * Counts the n-gram of a lexicon typed on some letters, by Witten and Bell's interpolation.
  * @param {import("./lexicon.js").Lexicon} lexicon
- * @param {{labels: Uint8Array, offsets: Uint32Array}} spelled the labels of its words, end to end
+ * @param {import("./types.js").Spelled} spelled the labels of its words
  * @param {number} letters how many the layout has
- * @param {{order: number, max_grams: number, step: number, frequency: number}} constants the kit's "fluency"
+ * @param {Counting} constants
  * @returns {Fluency}
  */
 export function buildFluency(lexicon, spelled, letters, { order: longest, max_grams: most, step, frequency }) {
@@ -51,6 +61,11 @@ export function buildFluency(lexicon, spelled, letters, { order: longest, max_gr
 
 /**
  * How often each gram occurs, words weighed by their frequencies.
+ * @param {import("./lexicon.js").Lexicon} lexicon
+ * @param {import("./types.js").Spelled} spelled
+ * @param {number} signs
+ * @param {number} order
+ * @param {number} frequency
  * @returns {Float64Array} [signs ** order]
  */
 function countGrams({ frequencies }, { labels, offsets }, signs, order, frequency) {
@@ -71,7 +86,11 @@ function countGrams({ frequencies }, { labels, offsets }, signs, order, frequenc
   return counts;
 }
 
-// The counts of grams without their first letter.
+/**
+ * The counts of grams without their first letter.
+ * @param {Float64Array} counts
+ * @param {number} signs
+ */
 function withoutFirst(counts, signs) {
   const size = counts.length / signs;
   const shorter = new Float64Array(size);
@@ -79,7 +98,13 @@ function withoutFirst(counts, signs) {
   return shorter;
 }
 
-// The probabilities of the last letters of grams, from their counts and the probabilities after one letter less.
+/**
+ * The probabilities of the last letters of grams, from their counts and the probabilities after one letter less.
+ * @param {Float64Array} seen counts
+ * @param {Float64Array} shorter
+ * @param {number} signs
+ * @param {number} unit
+ */
 function interpolate(seen, shorter, signs, unit) {
   const shares = new Float64Array(seen.length);
   for (let start = 0; start < seen.length; start += signs) {
@@ -98,33 +123,55 @@ function interpolate(seen, shorter, signs, unit) {
 
 /**
  * @typedef {object} Constants the bundle's "literals", and sure_blank of its "search"
+ * @property {number} strings that are offered
+ * @property {number} longest letters of one
+ * @property {number} plain log-probability of a sure word from which on no literals are read
  * @property {number} width strings kept from frame to frame
  * @property {number} restricted_width the same where the string must end in letters that were tapped
  * @property {number} fluency
  * @property {number} letter the strings of the highest logProb + fluency * their fluency + letter * their letters are kept
  * @property {number} unlikely log-probability below which a letter is not tried
  * @property {number} step nats of a stored byte
- * @property {number} sure_blank
+ * @property {number} [sure_blank]
  */
 
 /** The beam: its strings, and behind them those that a frame adds. */
 class Strings {
+  /**
+   * @param {number} width
+   * @param {number} classes
+   * @param {number} frames
+   * @param {Constants} constants
+   */
   constructor(width, classes, frames, constants) {
     const room = width * classes;
     this.node = new Uint32Array(room); // in the tree; of a new string, of the one that it extends
     this.label = new Uint8Array(room); // its last letter
     this.history = new Uint32Array(room); // the number of its last n - 1 signs
-    for (const name of ["inBlank", "inLetter", "fluency", "rank", "spare"]) this[name] = new Float32Array(room);
+    this.inBlank = new Float32Array(room);
+    this.inLetter = new Float32Array(room);
+    this.fluency = new Float32Array(room);
+    this.rank = new Float32Array(room);
+    this.spare = new Float32Array(room); // the selection's copy of the ranks
     this.totals = new Float32Array(width);
     this.ended = new Float32Array(width);
     const nodes = 1 + width * frames;
-    [this.labels, this.depths, this.parents] = [new Uint8Array(nodes), new Uint8Array(nodes), new Uint32Array(nodes)];
-    Object.assign(this, { width, constants, sure: Math.fround(Math.log(constants.sure_blank)) });
+    this.labels = new Uint8Array(nodes);
+    this.depths = new Uint8Array(nodes);
+    this.parents = new Uint32Array(nodes);
+    this.width = width;
+    this.constants = constants;
+    this.sure = Math.fround(Math.log(constants.sure_blank ?? 1));
     this.nodes = 1;
     this.size = 1;
+    this.filled = 1;
+    this.histories = 0;
   }
 
-  // The empty string: its last n - 1 signs are the one around words, and it has no letter.
+  /**
+   * The empty string: its last n - 1 signs are the one around words, and it has no letter.
+   * @param {Fluency} fluency
+   */
   start({ order, signs }) {
     this.histories = signs ** (order - 1);
     this.history[0] = this.histories - 1;
@@ -132,7 +179,12 @@ class Strings {
     this.inLetter[0] = IMPOSSIBLE;
   }
 
-  // Advances every string by one frame, in place, and appends longer ones.
+  /**
+   * Advances every string by one frame, in place, and appends longer ones.
+   * @param {Float32Array} frame
+   * @param {Fluency} fluency
+   * @param {number[]} prefix
+   */
   extend(frame, { costs }, prefix) {
     const { node, label, inBlank, inLetter, rank, totals, ended, size, constants } = this;
     const blank = frame.length - 1;
@@ -157,7 +209,12 @@ class Strings {
     for (let i = 0; i < size; i += 1) rank[i] = this.#rank(add(inBlank[i], inLetter[i]), i, this.depths[node[i]]);
   }
 
-  // The string of the beam that extends a node by a letter, or -1.
+  /**
+   * The string of the beam that extends a node by a letter, or -1.
+   * @param {number} parent
+   * @param {number} letter
+   * @param {number} depth
+   */
   #twin(parent, letter, depth) {
     for (let j = 0; j < this.size; j += 1) {
       const node = this.node[j];
@@ -166,6 +223,14 @@ class Strings {
     return -1;
   }
 
+  /**
+   * @param {number} i the string that is extended
+   * @param {number} letter
+   * @param {number} reached
+   * @param {number} depth
+   * @param {Uint8Array} costs
+   * @param {number} signs
+   */
   #append(i, letter, reached, depth, costs, signs) {
     const at = this.filled;
     this.node[at] = this.node[i];
@@ -178,6 +243,11 @@ class Strings {
     this.filled += 1;
   }
 
+  /**
+   * @param {number} logProb
+   * @param {number} at
+   * @param {number} depth
+   */
   #rank(logProb, at, depth) {
     return logProb + Math.fround(this.constants.fluency) * this.fluency[at] + Math.fround(this.constants.letter) * depth;
   }
@@ -201,6 +271,11 @@ class Strings {
     this.size = kept;
   }
 
+  /**
+   * @param {number} from
+   * @param {number} to
+   * @param {boolean} isNew
+   */
   #move(from, to, isNew) {
     const { node, label, history, inBlank, inLetter, fluency, rank } = this;
     const parent = node[from];
@@ -227,7 +302,7 @@ class Strings {
  * @param {string[]} letters
  * @param {Fluency} fluency
  * @param {Constants} constants
- * @param {{prefix: number[], suffix: number[]}} affixes labels that the strings begin and end with
+ * @param {import("./types.js").Affixes} affixes labels that the strings begin and end with
  * @returns {{tree: Tree, found: {node: number, logProb: number, fluency: number}[]}}
  */
 export function readLetters(logProbs, letters, fluency, constants, { prefix, suffix }) {
@@ -245,7 +320,7 @@ export function readLetters(logProbs, letters, fluency, constants, { prefix, suf
     logProb: Math.fround(add(strings.inBlank[i], strings.inLetter[i])),
     fluency: strings.fluency[i] - constants.step * costs[strings.history[i] * signs + signs - 1],
   }));
-  const rank = ({ node, logProb, fluency: fluent }) => logProb + constants.fluency * fluent + constants.letter * tree.depths[node];
+  const rank = (/** @type {{node: number, logProb: number, fluency: number}} */ { node, logProb, fluency: fluent }) => logProb + constants.fluency * fluent + constants.letter * tree.depths[node];
   const least = Math.max(prefix.length, 1);
   const whole = found.filter(({ node }) => tree.depths[node] >= least && tree.endsWith(node, suffix));
   return { tree, found: whole.sort((a, b) => rank(b) - rank(a)) };

@@ -6,6 +6,74 @@
 const STEPS = 30;
 const SMALL = 1e-6; // a step that is as good as none
 
+/** Choices, their alternatives laid end to end. */
+class Choices {
+  /**
+   * @param {number[][][]} choices for each, for each alternative, [C] values
+   * @param {number[]} penalties [C]
+   */
+  constructor(choices, penalties) {
+    const rows = choices.flat();
+    this.penalties = penalties;
+    this.columns = penalties.length;
+    this.values = Float64Array.from(rows.flat());
+    this.shares = new Float64Array(rows.length); // the probability of every alternative within its choice
+    this.starts = [0];
+    for (const { length } of choices) this.starts.push(this.starts[this.starts.length - 1] + length);
+    this.count = choices.length;
+    this.spread = penalties.map((_, c) => deviation(rows.map((row) => row[c])));
+  }
+
+  /**
+   * Mean cross-entropy of what was chosen, in nats, and what the prior adds. It leaves the shares behind.
+   * @param {number[]} weights [C]
+   * @returns {number}
+   */
+  cost(weights) {
+    const { values, shares, starts, columns, count } = this;
+    let sum = 0;
+    for (let choice = 0; choice < count; choice += 1) {
+      const [start, end] = [starts[choice], starts[choice + 1]];
+      let [highest, total] = [-Infinity, 0];
+      for (let i = start; i < end; i += 1) {
+        let score = 0;
+        for (let c = 0; c < columns; c += 1) score += values[i * columns + c] * weights[c];
+        shares[i] = score;
+        highest = Math.max(highest, score);
+      }
+      for (let i = start; i < end; i += 1) total += shares[i] = Math.exp(shares[i] - highest);
+      for (let i = start; i < end; i += 1) shares[i] /= total;
+      sum -= Math.log(Math.max(shares[start], 1e-300));
+    }
+    return this.penalties.reduce((total, penalty, c) => total + penalty * (weights[c] - 1) ** 2, sum / count);
+  }
+
+  /**
+   * Gradient and curvature of the cost at the weights it was asked for last.
+   * @param {number[]} weights [C]
+   * @returns {{gradient: number[], curvature: number[][]}}
+   */
+  slope(weights) {
+    const { values, shares, starts, columns, count, penalties } = this;
+    const gradient = penalties.map((penalty, c) => 2 * penalty * (weights[c] - 1));
+    const curvature = penalties.map((penalty, c) => penalties.map((_, d) => (c === d ? 2 * penalty : 0)));
+    for (let choice = 0; choice < count; choice += 1) {
+      const mean = new Float64Array(columns);
+      for (let i = starts[choice]; i < starts[choice + 1]; i += 1) {
+        for (let c = 0; c < columns; c += 1) mean[c] += shares[i] * values[i * columns + c];
+      }
+      for (let c = 0; c < columns; c += 1) gradient[c] += (mean[c] - values[starts[choice] * columns + c]) / count;
+      for (let i = starts[choice]; i < starts[choice + 1]; i += 1) {
+        for (let c = 0; c < columns; c += 1) {
+          const weighed = (shares[i] * (values[i * columns + c] - mean[c])) / count;
+          for (let d = 0; d < columns; d += 1) curvature[c][d] += weighed * (values[i * columns + d] - mean[d]);
+        }
+      }
+    }
+    return { gradient, curvature };
+  }
+}
+
 /**
  * The weights of least cost, by Newton steps that are halved where they go uphill.
  * @param {number[][][]} choices for each, for each alternative, [C] values
@@ -14,74 +82,24 @@ const SMALL = 1e-6; // a step that is as good as none
  * @returns {number[]} [C]
  */
 export function fitWeights(choices, start, penalties) {
-  const spread = deviations(choices.flat());
-  const size = (/** @type {number[]} */ step) => Math.max(...step.map((one, c) => Math.abs(one * spread[c])));
+  const laid = new Choices(choices, penalties);
+  const size = (/** @type {number[]} */ step) => Math.max(...step.map((one, c) => Math.abs(one * laid.spread[c])));
   let weights = start;
-  let before = cost(choices, weights, penalties);
+  let before = laid.cost(weights);
   for (let round = 0; round < STEPS; round += 1) {
-    const { gradient, curvature } = slope(choices, weights, penalties);
+    const { gradient, curvature } = laid.slope(weights);
     let step = solve(curvature, gradient);
     let next = weights.map((weight, c) => weight - step[c]);
-    let after = cost(choices, next, penalties);
+    let after = laid.cost(next);
     while (after > before + 1e-12 && size(step) > SMALL) { // far from the optimum a whole step can go uphill
       step = step.map((one) => one / 2);
       next = weights.map((weight, c) => weight - step[c]);
-      after = cost(choices, next, penalties);
+      after = laid.cost(next);
     }
     [weights, before] = [next, after];
     if (size(step) < SMALL) break;
   }
   return weights;
-}
-
-/**
- * The probability of every alternative of a choice.
- * @param {number[][]} rows
- * @param {number[]} weights
- * @returns {number[]}
- */
-function shares(rows, weights) {
-  const scores = rows.map((row) => row.reduce((sum, value, c) => sum + value * weights[c], 0));
-  const highest = Math.max(...scores);
-  const mass = scores.map((score) => Math.exp(score - highest));
-  const total = mass.reduce((sum, one) => sum + one, 0);
-  return mass.map((one) => one / total);
-}
-
-/**
- * Mean cross-entropy of what was chosen, in nats, and what the prior adds.
- * @param {number[][][]} choices
- * @param {number[]} weights
- * @param {number[]} penalties
- * @returns {number}
- */
-function cost(choices, weights, penalties) {
-  const sum = choices.reduce((total, rows) => total - Math.log(Math.max(shares(rows, weights)[0], 1e-300)), 0);
-  return penalties.reduce((total, penalty, c) => total + penalty * (weights[c] - 1) ** 2, sum / choices.length);
-}
-
-/**
- * Gradient and curvature of the cost.
- * @param {number[][][]} choices
- * @param {number[]} weights
- * @param {number[]} penalties
- * @returns {{gradient: number[], curvature: number[][]}}
- */
-function slope(choices, weights, penalties) {
-  const gradient = penalties.map((penalty, c) => 2 * penalty * (weights[c] - 1));
-  const curvature = penalties.map((penalty, c) => penalties.map((_, d) => (c === d ? 2 * penalty : 0)));
-  for (const rows of choices) {
-    const likely = shares(rows, weights);
-    const mean = weights.map((_, c) => rows.reduce((sum, row, i) => sum + likely[i] * row[c], 0));
-    mean.forEach((value, c) => { gradient[c] += (value - rows[0][c]) / choices.length; });
-    rows.forEach((row, i) => {
-      const centred = row.map((value, c) => value - mean[c]);
-      for (let c = 0; c < centred.length; c += 1) {
-        for (let d = 0; d < centred.length; d += 1) curvature[c][d] += (likely[i] * centred[c] * centred[d]) / choices.length;
-      }
-    });
-  }
-  return { gradient, curvature };
 }
 
 /**
@@ -106,14 +124,8 @@ function solve(matrix, right) {
   return found;
 }
 
-/**
- * The standard deviation of every column.
- * @param {number[][]} rows
- * @returns {number[]}
- */
-function deviations(rows) {
-  return rows[0].map((_, c) => {
-    const mean = rows.reduce((sum, row) => sum + row[c], 0) / rows.length;
-    return Math.sqrt(rows.reduce((sum, row) => sum + (row[c] - mean) ** 2, 0) / rows.length) + 1e-9;
-  });
+/** @param {number[]} values */
+function deviation(values) {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) + 1e-9;
 }

@@ -6,7 +6,7 @@ import { scoreSpelling, shares } from "./scoring.js";
  * The spellings to compare, best first. Null where the best is sure, where there are not two, or where one of them has
  * too many letters.
  * @param {import("./dictionary.js").Spelling[]} spellings
- * @param {object} scoring
+ * @param {import("./types.js").Scoring} scoring
  * @param {{finalists: number, longest: number}} constants the bundle's "matcher"
  * @returns {number[] | null} indices into spellings
  */
@@ -26,7 +26,7 @@ export function contenders(spellings, scoring, { finalists, longest }) {
  * @returns {number[]}
  */
 export function toKeyWidths(x, y, width, aspect) {
-  const scale = (value, factor) => Math.fround(Math.fround(Math.fround(value) - 0.5) * Math.fround(factor));
+  const scale = (/** @type {number} */ value, /** @type {number} */ factor) => Math.fround(Math.fround(Math.fround(value) - 0.5) * Math.fround(factor));
   return [scale(x, 1 / width), scale(y, aspect / width)];
 }
 
@@ -37,9 +37,11 @@ export function toKeyWidths(x, y, width, aspect) {
  * @returns {number[][]}
  */
 export function letterKeys(keys, path) {
-  const gap = ([x, y]) => Math.min(...path.map((point) => (point[0] - x) ** 2 + (point[1] - y) ** 2));
-  const nearest = (group) => group.map((key) => [gap(key), key]).reduce((best, one) => (one[0] < best[0] ? one : best))[1];
-  return keys.map((group) => (group.length > 1 ? nearest(group) : group[0]));
+  const gap = (/** @type {number[]} */ [x, y]) => Math.min(...path.map((point) => (point[0] - x) ** 2 + (point[1] - y) ** 2));
+  return keys.map((group) => {
+    const gaps = group.length > 1 ? group.map(gap) : [0];
+    return group[gaps.indexOf(Math.min(...gaps))];
+  });
 }
 
 /**

@@ -1,8 +1,13 @@
 // A finger's points to the path the encoder reads: to 60 Hz, then to 64 samples even in index.
 
+const AXES = /** @type {const} */ ([0, 1]);
+
 export class GestureError extends Error {}
 
-// points: [[x, y, t_ms], ...] over the letter area. Throws if they are not a gesture.
+/**
+ * Throws where points are not a gesture.
+ * @param {import("./types.js").Points} points
+ */
 export function checkPoints(points) {
   if (!Array.isArray(points) || points.length === 0) throw new GestureError("a gesture needs at least one point");
   let before = -Infinity;
@@ -13,10 +18,15 @@ export function checkPoints(points) {
   }
 }
 
-// -> Float32Array of 2 * count values, x first, each in [0, 1].
+/**
+ * The path that the encoder reads.
+ * @param {import("./types.js").Points} points
+ * @param {{points: number, rate_hz: number}} constants
+ * @returns {Float32Array} [2 * points], x first, each in [0, 1]
+ */
 export function resample(points, { points: count, rate_hz: rate }) {
   const times = points.map((point) => point[2] - points[0][2]);
-  const duration = times.at(-1);
+  const duration = times[times.length - 1];
   const frames = Math.max(2, roundHalfEven(duration / (1000 / rate)) + 1); // samples at 60 Hz
   const step = (frames - 1) / (count - 1);
   const path = new Float32Array(2 * count);
@@ -24,7 +34,7 @@ export function resample(points, { points: count, rate_hz: rate }) {
     const where = i === count - 1 ? frames - 1 : i * step; // in units of those samples
     const low = Math.min(Math.floor(where), frames - 2);
     const weight = where - low;
-    for (let axis = 0; axis < 2; axis += 1) {
+    for (const axis of AXES) {
       const first = interpolate(points, times, axis, instant(low, frames, duration));
       const second = interpolate(points, times, axis, instant(low + 1, frames, duration));
       path[axis * count + i] = Math.min(Math.max(first * (1 - weight) + second * weight, 0), 1);
@@ -33,11 +43,22 @@ export function resample(points, { points: count, rate_hz: rate }) {
   return path;
 }
 
+/**
+ * @param {number} sample
+ * @param {number} frames
+ * @param {number} duration
+ */
 function instant(sample, frames, duration) {
   return sample === frames - 1 ? duration : sample * (duration / (frames - 1));
 }
 
-// Between the last point at or before the instant and the next one: of points at one instant the last counts.
+/**
+ * Between the last point at or before the instant and the next one: of points at one instant the last counts.
+ * @param {import("./types.js").Points} points
+ * @param {number[]} times
+ * @param {0 | 1} axis
+ * @param {number} at
+ */
 function interpolate(points, times, axis, at) {
   let low = 0;
   let high = times.length;
@@ -51,7 +72,10 @@ function interpolate(points, times, axis, at) {
   return slope * (at - times[low]) + points[low][axis];
 }
 
-// Math.round takes halves up; the reference takes them to the even neighbour.
+/**
+ * Math.round takes halves up; the reference takes them to the even neighbour.
+ * @param {number} value
+ */
 export function roundHalfEven(value) {
   const down = Math.floor(value);
   if (value - down !== 0.5) return Math.round(value);

@@ -1,6 +1,10 @@
 // The rank of the words: evidence, length, frequency and geometry, the matcher and the words before.
 
-/** Whether the ranking needs the distances. */
+/**
+ * Whether the ranking needs the distances.
+ * @param {import("./types.js").Scoring} scoring
+ * @returns {boolean}
+ */
 export function isGeometric(scoring) {
   return Boolean(scoring.location_weight || scoring.shape_weight || (scoring.matched && isGeometric(scoring.matched)));
 }
@@ -8,7 +12,7 @@ export function isGeometric(scoring) {
 /**
  * @param {import("./dictionary.js").Spelling} spelling
  * @param {number} frequency byte of the word
- * @param {object} scoring
+ * @param {import("./types.js").Scoring} scoring
  * @returns {number} higher is better
  */
 export function scoreSpelling({ logProb, labels, fluency, location, shape }, frequency, scoring) {
@@ -19,7 +23,11 @@ export function scoreSpelling({ logProb, labels, fluency, location, shape }, fre
   return fluency < 0 ? score + literalTerm(fluency, scoring) : score;
 }
 
-/** What a literal has in place of a frequency, less that of byte 0. */
+/**
+ * What a literal has in place of a frequency, less that of byte 0.
+ * @param {number} fluency
+ * @param {import("./types.js").Scoring} scoring
+ */
 export function literalTerm(fluency, scoring) {
   const neverCounted = scoring.frequency_weight * Math.max(scoring.frequency_floor, 0);
   return scoring.literal_bonus + scoring.fluency_weight * fluency - neverCounted;
@@ -27,7 +35,7 @@ export function literalTerm(fluency, scoring) {
 
 /**
  * @typedef {import("./dictionary.js").Form & {spelling: import("./dictionary.js").Spelling, match: number, score: number}} Finalist
- * @typedef {{words: Finalist[], constants: any}} Finalists the words that a swipe may mean; the constants are those they were
+ * @typedef {{words: Finalist[], constants: import("./types.js").Scoring}} Finalists the words that a swipe may mean; the constants are those they were
  *   scored by
  */
 
@@ -36,11 +44,11 @@ export function literalTerm(fluency, scoring) {
  * @param {import("./dictionary.js").Spelling[]} spellings
  * @param {import("./dictionary.js").Form[]} forms their words
  * @param {number[] | null} matches of the matcher; null where it was not asked
- * @param {object} scoring
+ * @param {import("./types.js").Scoring} scoring
  * @returns {Finalists}
  */
 export function score(spellings, forms, matches, scoring) {
-  const constants = matches ? scoring.matched : scoring;
+  const constants = (matches && scoring.matched) || scoring;
   const words = forms.map(({ row, word, text, frequency }) => {
     const spelling = spellings[row];
     const match = matches?.[row] ?? 0;
@@ -59,14 +67,14 @@ export function score(spellings, forms, matches, scoring) {
  */
 export function rank(words, scores, likely) {
   // Array.sort is stable, so equals stay in the order of the spellings.
-  const order = (a, b) => likely[b] - likely[a] || scores[b] - scores[a] || words[b].frequency - words[a].frequency;
+  const order = (/** @type {number} */ a, /** @type {number} */ b) => likely[b] - likely[a] || scores[b] - scores[a] || words[b].frequency - words[a].frequency;
   return [...scores.keys()].sort(order);
 }
 
 /**
  * The probability of each word found; that none of them is meant takes part.
  * @param {number[]} scores
- * @param {object} scoring
+ * @param {import("./types.js").Scoring} scoring
  * @returns {number[]} which sum to less than one
  */
 export function shares(scores, scoring) {

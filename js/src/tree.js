@@ -9,22 +9,35 @@ export class Tree {
    * @param {Uint32Array} parents the node above each
    */
   constructor(letters, labels, depths, parents) {
-    Object.assign(this, { letters, labels, depths, parents });
+    this.letters = letters;
+    this.labels = labels;
+    this.depths = depths;
+    this.parents = parents;
   }
 
-  /** The letters of a node as a string. */
+  /**
+   * The letters of a node as a string.
+   * @param {number} node
+   */
   spell(node) {
     return this.spellLabels(node).map((label) => this.letters[label]).join("");
   }
 
-  /** The letters on the way to a node, as labels. */
+  /**
+   * The letters on the way to a node, as labels.
+   * @param {number} node
+   */
   spellLabels(node) {
     const labels = [];
     for (let at = node; at > 0; at = this.parents[at]) labels.push(this.labels[at]);
     return labels.reverse();
   }
 
-  /** Whether the letters of a node end in some labels. */
+  /**
+   * Whether the letters of a node end in some labels.
+   * @param {number} node
+   * @param {number[]} suffix
+   */
   endsWith(node, suffix) {
     let at = node;
     for (let i = suffix.length - 1; i >= 0; i -= 1) {
@@ -49,7 +62,10 @@ export class WordTree extends Tree {
   constructor(letters, { children, labels, endings, words, frequencies }) {
     const [depths, parents] = ancestry(children, labels.length);
     super(letters, labels, depths, parents);
-    Object.assign(this, { children, endings, words, frequencies });
+    this.children = children;
+    this.endings = endings;
+    this.words = words;
+    this.frequencies = frequencies;
     this.best = new Uint8Array(labels.length); // the highest frequency byte of the words at or below each node
     for (let node = labels.length - 1; node >= 0; node -= 1) {
       for (let place = endings[node]; place < endings[node + 1]; place += 1) {
@@ -59,7 +75,10 @@ export class WordTree extends Tree {
     }
   }
 
-  /** The node that labels lead to, or -1. */
+  /**
+   * The node that labels lead to, or -1.
+   * @param {number[]} labels
+   */
   find(labels) {
     let node = 0;
     for (const label of labels) {
@@ -72,18 +91,27 @@ export class WordTree extends Tree {
     return node;
   }
 
-  /** Whether a word has these letters. */
+  /**
+   * Whether a word has these letters.
+   * @param {number[]} labels
+   */
   holds(labels) {
     const node = this.find(labels);
     return node >= 0 && this.endings[node + 1] > this.endings[node];
   }
 
-  /** The words that end at a node, the most frequent first. */
+  /**
+   * The words that end at a node, the most frequent first.
+   * @param {number} node
+   */
   wordsAt(node) {
     return Array.from(this.words.subarray(this.endings[node], this.endings[node + 1]));
   }
 
-  /** The words that have these letters. */
+  /**
+   * The words that have these letters.
+   * @param {number[]} labels
+   */
   wordsOf(labels) {
     const node = this.find(labels);
     return node >= 0 ? this.wordsAt(node) : [];
@@ -91,7 +119,7 @@ export class WordTree extends Tree {
 
   /**
    * The words that begin with a prefix and end with a suffix, which may overlap; where there are none, the root alone.
-   * @param {{prefix: number[], suffix: number[]}} affixes labels
+   * @param {import("./types.js").Affixes} affixes
    * @returns {WordTree}
    */
   restricted({ prefix, suffix }) {
@@ -103,7 +131,10 @@ export class WordTree extends Tree {
     return this.#compressed(keep, ends);
   }
 
-  // The nodes at and below a prefix at which words end, ascending: at every depth they are neighbours.
+  /**
+   * The nodes at and below a prefix at which words end, ascending: at every depth they are neighbours.
+   * @param {number[]} prefix
+   */
   #ends(prefix) {
     const top = this.find(prefix);
     const ends = [];
@@ -115,7 +146,11 @@ export class WordTree extends Tree {
     return ends;
   }
 
-  // A tree of some of the nodes only. They keep their order, so that children stay neighbours.
+  /**
+   * A tree of some of the nodes only. They keep their order, so that children stay neighbours.
+   * @param {Uint8Array} keep for each node whether it stays
+   * @param {number[]} ends the nodes whose words stay, ascending
+   */
   #compressed(keep, ends) {
     const count = keep.reduce((sum, one) => sum + one, 0);
     const [children, labels, endings] = [new Uint32Array(count + 1), new Uint8Array(count), new Uint32Array(count + 1)];
@@ -140,6 +175,12 @@ export class WordTree extends Tree {
   }
 }
 
+/**
+ * Depths and parents of all nodes.
+ * @param {Uint32Array} children
+ * @param {number} nodes
+ * @returns {[Uint8Array, Uint32Array]}
+ */
 function ancestry(children, nodes) {
   const [depths, parents] = [new Uint8Array(nodes), new Uint32Array(nodes)];
   for (let node = 0; node < nodes; node += 1) {
@@ -151,6 +192,10 @@ function ancestry(children, nodes) {
   return [depths, parents];
 }
 
-export function range(start, end) {
+/**
+ * @param {number} start
+ * @param {number} end
+ */
+function range(start, end) {
   return Array.from({ length: end - start }, (_, i) => start + i);
 }

@@ -19,7 +19,7 @@ export class TrieError extends Error {}
 export function readTrie(buffer, language = "") {
   const bytes = new Uint8Array(buffer);
   const view = new DataView(buffer);
-  const tag = (at, length) => String.fromCharCode(...bytes.subarray(at, at + length));
+  const tag = (/** @type {number} */ at, /** @type {number} */ length) => String.fromCharCode(...bytes.subarray(at, at + length));
   if (bytes.length < HEADER || tag(0, 8) !== MAGIC) throw new TrieError("this is no trie.bin");
   const [version, size, , , , , count, checksum] = Array.from({ length: 8 }, (_, i) => view.getUint32(8 + 4 * i, true));
   if (version !== VERSION) throw new TrieError(`trie.bin has version ${version}; this reads ${VERSION}`);

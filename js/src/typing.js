@@ -17,22 +17,33 @@ export class Typing {
   constructor(letters, typedAs) {
     this.label = new Map(letters.map((letter, i) => [letter, i]));
     this.typedAs = typedAs;
+    /** @type {Map<string, number[]>} */
     this.known = new Map(); // of characters that were looked up, their labels
   }
 
-  /** The labels of a character: of itself, else of its base letters, else none. */
+  /**
+   * The labels of a character: of itself, else of its base letters, else none.
+   * @param {string} char
+   * @returns {number[]}
+   */
   character(char) {
-    if (!this.known.has(char)) this.known.set(char, this.#lookUp(char));
-    return this.known.get(char);
+    let found = this.known.get(char);
+    if (!found) this.known.set(char, found = this.#lookUp(char));
+    return found;
   }
 
+  /** @param {string} char */
   #lookUp(char) {
     const lower = char.toLowerCase();
-    for (const form of [char, lower]) if (this.label.has(form)) return [this.label.get(form)];
+    const label = this.label.get(char) ?? this.label.get(lower);
+    if (label !== undefined) return [label];
     return [...(this.typedAs[lower] ?? lower.normalize("NFKD"))].flatMap((part) => this.label.get(part) ?? []);
   }
 
-  /** The labels of a word. */
+  /**
+   * The labels of a word.
+   * @param {string} word
+   */
   word(word) {
     return [...word].flatMap((char) => this.character(char));
   }
@@ -40,7 +51,7 @@ export class Typing {
   /**
    * The labels of all words of a lexicon, end to end.
    * @param {import("./lexicon.js").Lexicon} lexicon
-   * @returns {{labels: Uint8Array, offsets: Uint32Array}} those of word i are labels[offsets[i]] up to labels[offsets[i + 1]]
+   * @returns {import("./types.js").Spelled}
    */
   lexicon({ text, offsets: starts }) {
     const offsets = new Uint32Array(starts.length);
@@ -65,7 +76,10 @@ export class Typing {
     return { labels: labels.subarray(0, filled), offsets };
   }
 
-  /** The labels of letters that were tapped; one that has no key is an error. */
+  /**
+   * The labels of letters that were tapped; one that has no key is an error.
+   * @param {string} text
+   */
   tapped(text) {
     return [...text].flatMap((char) => {
       const labels = this.character(char);
@@ -90,7 +104,11 @@ function codePoint(text, at) {
   return ((first & 0x07) << 18) | ((text[at + 1] & 0x3f) << 12) | ((text[at + 2] & 0x3f) << 6) | (text[at + 3] & 0x3f);
 }
 
-/** Whether a string can be a word: it has a letter, no white space, and at most so many characters. */
+/**
+ * Whether a string can be a word: it has a letter, no white space, and at most so many characters.
+ * @param {string} text
+ * @param {number} longest
+ */
 export function isWord(text, longest) {
   return [...text].length <= longest && /\p{L}/u.test(text) && !HAS_SPACE.test(text) && !/\p{Cs}/u.test(text); // no halves of characters
 }

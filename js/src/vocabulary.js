@@ -9,18 +9,37 @@ const DAY = 86_400_000; // milliseconds
 
 export class VocabularyError extends Error {}
 
+/**
+ * @typedef {object} Constants the bundle's "vocabulary"
+ * @property {number} width hypotheses that the beam keeps among own words
+ * @property {number} words that are kept
+ * @property {number} longest characters of a word
+ * @property {number} first byte of a word used once
+ * @property {number} decade bytes for ten times the uses
+ * @property {number} highest byte
+ * @property {number} half_life days
+ * @property {number} max_count
+ */
+
+/** @typedef {{count: number, day: number}} Use the uses of a word as of the day of the last, since 1970 */
+
+/** @typedef {{tree: import("./tree.js").WordTree, words: string[], bytes: number[], spelled: number[][]}} Looked own words on a layout */
+
 export class Vocabulary {
-  /** @param {object} constants the bundle's "vocabulary" */
+  /** @param {Constants} constants */
   constructor(constants) {
     this.constants = constants;
-    this.uses = new Map(); // of each word {count, day}: its uses as of the day of the last, since 1970
+    /** @type {Map<string, Use>} */
+    this.uses = new Map();
     this.changes = 0;
+    /** @private @type {{name: string, found: Looked} | null} */
+    this.kept = null;
   }
 
   /**
    * Reads what toJSON gives, which is the file that the Python side saves.
-   * @param {object} data
-   * @param {object} constants
+   * @param {any} data
+   * @param {Constants} constants
    */
   static from(data, constants) {
     const vocabulary = new Vocabulary(constants);
@@ -38,7 +57,7 @@ export class Vocabulary {
 
   /** The JSON form; of times only the day is kept. */
   toJSON() {
-    const entry = ({ count, day }) => ({ count, used: new Date(day * DAY).toISOString().slice(0, 10) });
+    const entry = (/** @type {Use} */ { count, day }) => ({ count, used: new Date(day * DAY).toISOString().slice(0, 10) });
     return { version: VERSION, words: Object.fromEntries([...this.uses].map(([word, use]) => [word, entry(use)])) };
   }
 
@@ -65,7 +84,11 @@ export class Vocabulary {
     this.changes += 1;
   }
 
-  /** Removes a word. -> whether it was there */
+  /**
+   * Removes a word.
+   * @param {string} word
+   * @returns {boolean} whether it was there
+   */
   forget(word) {
     const there = this.uses.delete(String(word).normalize("NFC"));
     this.changes += there ? 1 : 0;
@@ -77,20 +100,19 @@ export class Vocabulary {
    * @param {string[]} letters
    * @param {import("./typing.js").Typing} typing
    * @param {Date} [today]
-   * @returns {{tree: import("./tree.js").WordTree, words: string[], bytes: number[], spelled: number[][]}}
+   * @returns {Looked}
    */
   lookUp(letters, typing, today = new Date()) {
-    const made = `${this.changes} ${dayOf(today)} ${letters.join("")}`;
-    if (this.made === made) return this.kept;
+    const name = `${this.changes} ${dayOf(today)} ${letters.join("")}`;
+    if (this.kept?.name === name) return this.kept.found;
     const words = [...this.uses.keys()];
     const bytes = this.bytes(today);
     const spelled = words.map((word) => typing.word(word)).map((labels) => (labels.length <= MAX_DEPTH ? labels : []));
     const offsets = new Uint32Array(words.length + 1);
     spelled.forEach((labels, word) => { offsets[word + 1] = offsets[word] + labels.length; });
     const tree = growTree(letters, { labels: Uint8Array.from(spelled.flat()), offsets }, Uint8Array.from(bytes, roundHalfEven));
-    this.made = made;
-    this.kept = { tree, words, bytes, spelled };
-    return this.kept;
+    this.kept = { name, found: { tree, words, bytes, spelled } };
+    return this.kept.found;
   }
 
   /** How frequent each word is, on the scale of a lexicon's bytes. */
@@ -99,7 +121,11 @@ export class Vocabulary {
     return [...this.uses.values()].map((use) => Math.min(Math.max(first + decade * this.#log(use, dayOf(today)), 0), highest));
   }
 
-  // The logarithm to base 10 of the faded count.
+  /**
+   * The logarithm to base 10 of the faded count.
+   * @param {Use} use
+   * @param {number} today
+   */
   #log({ count, day }, today) {
     return Math.log10(count) - (Math.log10(2) / this.constants.half_life) * Math.max(today - day, 0);
   }
@@ -107,20 +133,25 @@ export class Vocabulary {
   // All counts fade alike, so any day after the last use gives the same order.
   #weakest() {
     const last = [...this.uses.values()].reduce((most, { day }) => Math.max(most, day), -Infinity);
-    const logs = [...this.uses].map(([word, use]) => [this.#log(use, last), word]);
-    return logs.reduce((least, one) => (one[0] < least[0] ? one : least))[1];
+    const logs = [...this.uses].map(([word, use]) => ({ word, log: this.#log(use, last) }));
+    return logs.reduce((least, one) => (one.log < least.log ? one : least)).word;
   }
 }
 
-// The day on the person's calendar, counted from 1970.
+/**
+ * The day on the person's calendar, counted from 1970.
+ * @param {Date} date
+ */
 function dayOf(date) {
   return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / DAY;
 }
 
+/** @param {unknown} text */
 function isDay(text) {
   return typeof text === "string" && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
+/** @param {unknown} value */
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

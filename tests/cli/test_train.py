@@ -47,6 +47,15 @@ def test_from_swipes_to_an_encoder_and_a_decoder(desk):
     assert json.loads((desk / "run/metrics.jsonl").read_text().splitlines()[0])["step"] == 0
 
 
+def test_an_encoder_goes_on_from_a_file(desk, tiny_weights):
+    packs = ["--pack", "train.npz", "--val", "val.npz", "--device", "cpu", "--set=batch=16", "--set=epochs=1"]
+    assert "one/encoder.safetensors: step" in train("encoder", *packs, "--out", "one", "--from", tiny_weights)
+    again = train("encoder", *packs, "--out", "two", "--from", "one/encoder.safetensors")
+    assert "two/encoder.safetensors: step" in again
+    assert json.loads((desk / "two/config.json").read_text())["config"]["learning_rate"] == 1e-4
+    assert "no weights 'nothing'" in refused("train", "encoder", *packs, "--out", "three", "--from", "nothing")
+
+
 def test_a_missing_file_is_one_line(desk):
     files = ["--pack", "train.npz", "--encoder", "none.safetensors", "--negatives", "pools.npz", "--out", "run"]
     assert "no checkpoint at none.safetensors" in refused("train", "decoder", *files, "--set=batch=8")

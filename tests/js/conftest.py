@@ -1,7 +1,7 @@
 """What the tests of the JavaScript package share."""
 
 import pytest
-from js.running import export, find_node, first_words, lexicon, write_kit
+from js.running import TWICE, export, find_node, first_words, lexicon, write_kit
 
 import glissando
 from glissando.layout import load_layout
@@ -29,8 +29,8 @@ def lists():
 
 @pytest.fixture(scope="session")
 def small_kit(node, lists, tmp_path_factory):
-    """The folder of a kit with QWERTY and these words."""
-    return write_kit(tmp_path_factory.mktemp("kit"), [load_layout("qwerty")], lists)
+    """The folder of a kit with these words on QWERTY, and on a layout with a letter twice."""
+    return write_kit(tmp_path_factory.mktemp("kit"), [load_layout("qwerty"), TWICE], lists)
 
 
 @pytest.fixture(scope="session")

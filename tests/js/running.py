@@ -10,6 +10,7 @@ import pytest
 
 from glissando.export.bundle import write_bundle
 from glissando.export.kit import Kit
+from glissando.layout import Layout
 from glissando.lexicon import Lexicon
 from glissando.synth import swipe
 from glissando.weights import load_weights
@@ -17,6 +18,8 @@ from glissando.weights import load_weights
 PACKAGE = Path(__file__).resolve().parents[2] / "js"
 # A few hundred common words, with what ports stumble over: capitals, accents, apostrophes, words typed alike.
 ODD = ["it's", "its", "don't", "I'm", "café", "Berlin", "naïve", "o'clock", "well", "we'll", "were", "we're"]
+# Keys of two sizes, even in number, a letter twice.
+TWICE = Layout.from_rows("twice", ["qwertyuiop", "asdfeghjkl", "zxcvbnm "], pitch=[1, 1, 1.2])
 
 
 def find_node():

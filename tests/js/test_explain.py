@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from js.running import ask_kit, run_script, swipe_points
+from js.running import TWICE, ask_kit, run_script, swipe_points
 
 from glissando.ctc import align, needed_frames, word_costs
 from glissando.explain import explain, field
@@ -15,10 +15,11 @@ from glissando.scoring import Candidates
 
 K = 5
 EXPLAIN = """
-const keyboard = await kit.keyboard("qwerty", ["de", "en"]);
+const keyboard = await kit.keyboard(said.layout, ["de", "en"]);
 const answer = ({ points, own, ...question }) => keyboard.explain(points, question);
-const answers = await Promise.all(said.map((one) => !one.own.length && answer(one))); // none may disturb another
-for (const [i, one] of said.entries()) {
+// At the same time: none may disturb another.
+const answers = await Promise.all(said.questions.map((one) => !one.own.length && answer(one)));
+for (const [i, one] of said.questions.entries()) {
   if (answers[i]) continue;
   keyboard.vocabulary = new Vocabulary(keyboard.constants.vocabulary);
   for (const word of one.own) keyboard.learn(word);
@@ -83,21 +84,33 @@ def assert_alike(got, wanted, at="answer"):
         assert got == wanted, at
 
 
-def test_explanations_are_those_of_the_api(node, small_kit, bilingual):
-    questions = []
-    for seed, (swiped, meant, more) in enumerate(QUESTIONS):
-        points = swipe_points(swiped, bilingual.layout, seed, more.get("noise", 0.3))
+def compared(node, folder, keyboard, questions):
+    """Compare what JavaScript and the API answer, and return it."""
+    asked = []
+    for seed, (swiped, meant, more) in enumerate(questions):
+        points = swipe_points(swiped, keyboard.layout, seed, more.get("noise", 0.3))
         told = {name: value for name, value in more.items() if name != "noise"}
-        questions.append({"points": points, "word": meant, "own": [], **told})
-    answers = ask_kit(node, small_kit, EXPLAIN, questions)
-    found = [expected(bilingual, **question) for question in questions]
-    for question, got, wanted in zip(questions, answers, found, strict=True):
+        asked.append({"points": points, "word": meant, "own": [], **told})
+    answers = ask_kit(node, folder, EXPLAIN, {"layout": keyboard.layout.name, "questions": asked})
+    found = [expected(keyboard, **question) for question in asked]
+    for question, got, wanted in zip(asked, answers, found, strict=True):
         assert_alike(got, wanted, f"{question['word']}")
+    return found
+
+
+def test_explanations_are_those_of_the_api(node, small_kit, bilingual):
+    found = compared(node, small_kit, bilingual, QUESTIONS)
     verdicts = Counter(one["meant"]["verdict"] if one["meant"] else None for one in found)
     assert min(verdicts[verdict] for verdict in ("first", "outscored", "pruned", "out of lexicon")) >= 2
     assert verdicts["not typeable"] == verdicts[None] == 2
     meant = [one["meant"] for one in found if one["meant"] and one["meant"]["costs"]]
     assert {one["worst"] is None for one in meant} == {one["asked"] for one in found} == {True, False}
+
+
+def test_a_letter_with_two_keys_is_explained_too(node, small_kit, bilingual):
+    keyboard = bilingual.replace(layout=TWICE)
+    found = compared(node, small_kit, keyboard, [("people", "people", {}), ("heute", "hute", {"context": "Ich habe"})])
+    assert {one["letter"] for answer in found for one in answer["letters"]} >= {"e"}
 
 
 def test_alignments_and_fields_are_those_of_python(node):

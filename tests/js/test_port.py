@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from js.running import check_in_node, export, lexicon, run_script
+from js.running import TWICE, check_in_node, export, lexicon, run_script
 
 import glissando
 from glissando.context import ELISIONS, TAIL, last_words
 from glissando.export.bundle import read_bundle
-from glissando.layout import Layout
 from glissando.lexicon import MAX_WORD, TYPED_AS, typed_letters
 from glissando.synth import swipe
 from glissando.vocabulary import DECADE, FIRST, HALF_LIFE, HIGHEST, MAX_COUNT, Vocabulary
@@ -32,8 +31,7 @@ def test_golden_vectors_pass_in_node(node, bundle):
         assert report["worst"][stage] <= tolerance
 
 
-# Keys of two sizes, even in number, a letter twice, 32 frames, no frequency floor, a narrow beam, look-ahead.
-TWICE = Layout.from_rows("twice", ["qwertyuiop", "asdfeghjkl", "zxcvbnm "], pitch=[1, 1, 1.2])
+# 32 frames, no frequency floor, a narrow beam, look-ahead.
 AHEAD = {
     "location_weight": 1.0,
     "shape_weight": 3.0,

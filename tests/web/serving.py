@@ -85,10 +85,23 @@ def chromium() -> Iterator:
         browser.close()
 
 
+# Whoever has been here before is not shown the first steps.
+VISITED = "try { localStorage.setItem('glissando:visited', '1'); } catch { /* about:blank has no storage */ }"
+
+
 @contextmanager
-def opened(browser, url: str, **options) -> Iterator:
-    """A page on a phone; whatever it complains about on its console fails the test."""
+def opened(browser, url: str, *, new: bool = False, script: str = "", **options) -> Iterator:
+    """A page on a phone; whatever it complains about on its console fails the test.
+
+    Args:
+        browser: the browser.
+        url: the address.
+        new: whether it is the first visit.
+        script: what runs before the page's own scripts.
+        options: of the browser's context.
+    """
     context = browser.new_context(**{**PHONE, **options})
+    context.add_init_script(script if new else VISITED + script)
     page = context.new_page()
     complaints = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)

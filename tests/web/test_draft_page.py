@@ -186,7 +186,8 @@ def test_words_that_stand_are_learned_once_as_the_dictionary_writes_them(page):
         """async () => {
             const { Draft } = await import('/static/draft.js');
             const draft = new Draft();
-            const swipe = (...words) => draft.settle(draft.begin({}), { candidates: words.map((word) => ({ word, probability: 0.1 })) });
+            const candidates = (words) => words.map((word) => ({ word, probability: 0.1 }));
+            const swipe = (...words) => draft.settle(draft.begin({}), { candidates: candidates(words) });
             swipe('taigang', 'tagging');
             swipe('one');
             const seen = [draft.learn(), draft.learn()];

@@ -13,36 +13,79 @@ def page(browser, keyboard_site):
         yield page
 
 
-def choices(page, group: str) -> list[str]:
-    return [one.get_attribute("value") for one in page.locator(f"#picker input[name={group}]").all()]
+def layouts(page) -> list[str]:
+    return [one.get_attribute("value") for one in page.locator("#picker input[name=layout]").all()]
 
 
-def pick(page, group: str, value: str) -> None:
-    page.locator(f"#picker input[name={group}][value={value}]").tap()
+def languages(page, select: str = "#language") -> list[str]:
+    return [one.get_attribute("value") for one in page.locator(f"{select} option").all()]
+
+
+def pick(page, layout: str) -> None:
+    page.locator(f"#picker input[name=layout][value={layout}]").tap()
 
 
 def test_a_layout_offers_the_languages_that_it_can_type(page):
     page.locator("#pick").tap()
-    layouts = choices(page, "layout")
-    assert {"qwerty", "german", "jcuken", "greek", "hindi", "clearflow"} <= set(layouts)
-    assert "qwerty_z15" not in layouts
-    assert "toki_pona" not in layouts  # the server has no words for it
-    latin = set(choices(page, "language"))
+    offered = layouts(page)
+    assert {"qwerty", "german", "jcuken", "greek", "hindi", "clearflow"} <= set(offered)
+    assert "qwerty_z15" not in offered
+    latin = set(languages(page))
     assert {"en", "de", "fr", "pl", "tr", "vi"} <= latin
     assert not latin & {"ru", "uk", "el", "hi", "ar", "he", "ja", "zh", "ko", "bn"}
-    pick(page, "layout", "jcuken")
-    assert choices(page, "language") == ["bg", "ru"]
-    pick(page, "layout", "ukrainian")
-    assert choices(page, "language") == ["bg", "uk"]
-    pick(page, "layout", "hindi")
-    assert choices(page, "language") == ["hi"]
+    pick(page, "jcuken")
+    assert languages(page) == ["bg", "ru"]
+    pick(page, "ukrainian")
+    assert languages(page) == ["bg", "uk"]
+    pick(page, "hindi")
+    assert languages(page) == ["hi"]
+    assert page.locator("#second").is_disabled()
+
+
+def test_every_layout_has_a_picture_with_its_keys(page):
+    page.locator("#pick").tap()
+    cards = page.locator("#layouts .choice")
+    for name in ("qwerty", "jcuken33", "clearflow"):
+        picture = cards.filter(has=page.locator(f"input[value={name}]")).locator("svg")
+        assert picture.locator("text").all_text_contents() == list(load_layout(name).letters)
+        assert picture.get_attribute("aria-hidden") == "true"
+    assert cards.locator("svg").count() == cards.count()
+
+
+def chosen(page) -> list[str]:
+    return [page.input_value(one) for one in ("#language", "#second")]
+
+
+def test_two_languages_are_written_at_a_time_and_remembered(browser, keyboard_site):
+    with opened(browser, f"{keyboard_site}/#layout=qwerty&language=de,en") as page:
+        ready(page)
+        assert page.locator("#space").inner_text() == "German + English"
+        finger = Finger(page)
+        for count, word in enumerate(("garten", "weather"), 1):
+            finger.swipe(word, load_layout("qwerty"), seed=count - 1)
+            swiped_words(page, count)
+        assert swiped_words(page, 2) == ["Garten", "weather"]
+        page.route("**/api/decode", lambda route: route.fulfill(json={"candidates": []}))  # no keyboards need be made
+        page.locator("#pick").tap()
+        assert chosen(page) == ["de", "en"]
+        assert languages(page, "#second") == ["", *[code for code in languages(page) if code != "de"]]
+        page.select_option("#language", "en")  # the second goes with it
+        assert chosen(page) == ["en", ""]
+        page.select_option("#second", "fr")
+        page.goto("about:blank")
+        page.goto(keyboard_site)
+        page.wait_for_selector("#pad .key")
+        page.locator("#pick").tap()
+        assert chosen(page) == ["en", "fr"]
+        pick(page, "jcuken")
+        assert chosen(page) == ["ru", ""]
 
 
 def test_the_choice_is_remembered_and_types(browser, keyboard_site):
     with opened(browser, keyboard_site) as page:
         ready(page)
         page.locator("#pick").tap()
-        pick(page, "layout", "jcuken")
+        pick(page, "jcuken")
         page.locator("#picker-close").tap()
         assert page.locator("#space").inner_text() == "Russian"
         page.goto("about:blank")
@@ -52,11 +95,11 @@ def test_the_choice_is_remembered_and_types(browser, keyboard_site):
         Finger(page).swipe("спасибо", load_layout("jcuken"), seed=1)
         assert swiped_words(page, 1) == ["Спасибо"]
         page.locator("#pick").tap()
-        pick(page, "layout", "qwerty")
-        assert page.locator("#languages input:checked").get_attribute("value") == "en"
-        pick(page, "language", "de")
-        pick(page, "layout", "clearflow")
-        assert page.locator("#languages input:checked").get_attribute("value") == "de"  # chosen, and can be typed
+        pick(page, "qwerty")
+        assert page.input_value("#language") == "en"
+        page.select_option("#language", "de")
+        pick(page, "clearflow")
+        assert page.input_value("#language") == "de"  # chosen, and can be typed
 
 
 def test_a_link_to_a_language_that_the_layout_lacks_gives_one_that_it_has(browser, keyboard_site):
@@ -65,20 +108,15 @@ def test_a_link_to_a_language_that_the_layout_lacks_gives_one_that_it_has(browse
         assert page.locator("#space").inner_text() == "English"
 
 
-def test_toki_pona_is_offered_once_the_server_has_its_words(browser, keyboard_site):
-    with opened(browser, "about:blank") as page:
-
-        def more(route):
-            answer = route.fetch().json()
-            route.fulfill(json={**answer, "languages": [*answer["languages"], "tok"]})
-
-        page.route("**/api/layouts", more)
-        page.goto(keyboard_site)
-        ready(page)
-        page.locator("#pick").tap()
-        page.route("**/api/decode", lambda route: route.fulfill(json={"candidates": []}))
-        pick(page, "layout", "toki_pona")
-        assert choices(page, "language") == ["tok"]
+def test_toki_pona_is_offered_and_read(page):
+    page.locator("#pick").tap()
+    pick(page, "toki_pona")
+    assert languages(page) == ["tok"]
+    page.locator("#picker-close").tap()
+    assert page.locator("#space").inner_text() == "toki pona"
+    ready(page)
+    Finger(page).swipe("toki", load_layout("toki_pona"), noise=0.2)
+    assert swiped_words(page, 1) == ["Toki"]
 
 
 def test_the_picker_works_from_a_keyboard(browser, keyboard_site):

@@ -32,10 +32,19 @@ def encoder(
     out: OutOption,
     val: ValOption = None,
     settings: opt.Settings = None,
+    start: Annotated[
+        str | None,
+        Option(
+            "--from", help="Go on from an encoder: a packaged one, an .onnx file or a checkpoint.", metavar="ENCODER"
+        ),
+    ] = None,
     resume: ResumeOption = False,
     device: opt.Device = None,
 ) -> None:
     """Train an encoder; without settings, as the report did.
+
+    With --from, the settings are those for some thousands of donated swipes (docs/community.md): small steps from
+    weights that know swiping already.
 
     The run's directory gets config.json, metrics.jsonl, checkpoint.safetensors and, at the end,
     encoder.safetensors, which `glissando export onnx` makes ready to decode.
@@ -45,13 +54,31 @@ def encoder(
         glissando train encoder --pack train --val val --out runs/one
         glissando train encoder --pack train --out runs/two --set batch=2048 --set rearranged=0.5 --set model.frames=64
         glissando train encoder --pack train --val val --out runs/one --resume
+        glissando train encoder --from encoder --pack donated.npz --out runs/community
     """
     with needs_extra("training", "train"):
-        from glissando.train.encoder.config import EncoderTraining
+        from glissando.train.encoder.config import EncoderTraining, fine_tuning
         from glissando.train.encoder.trainer import train_encoder
         from glissando.train.run import Job
-    config = EncoderTraining().changed(settings or [])
-    _report(out / "encoder.safetensors", _watch(train_encoder, config, Job(pack, out, val, resume, device)))
+    given = [] if start is None else [_trained_encoder(start)]
+    config = (fine_tuning(given[0].config) if given else EncoderTraining()).changed(settings or [])
+    job = Job(pack, out, val, resume, device)
+    _report(out / "encoder.safetensors", _watch(train_encoder, config, job, *given))
+
+
+def _trained_encoder(start: str) -> Any:
+    """The encoder to go on from: of a checkpoint, or of a file that decodes."""
+    if start.endswith(".safetensors"):
+        from glissando.model.checkpoint import load_encoder
+
+        return load_encoder(start)[0]
+    with needs_extra("training from an exported encoder", "export"):
+        import onnx  # noqa: F401 (what reads the file)
+
+        from glissando.export.unfolded import unfold_encoder
+    from glissando.weights import load_weights
+
+    return unfold_encoder(load_weights(start))
 
 
 @app.command()

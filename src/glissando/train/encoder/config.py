@@ -78,3 +78,14 @@ class EncoderTraining(TrainingSchedule):
             raise TrainingError(f"part must be (low, high) with low < high, got {self.part}")
         if self.floor_rate > self.learning_rate:
             raise TrainingError(f"floor_rate must be at most learning_rate {self.learning_rate}, got {self.floor_rate}")
+
+
+def fine_tuning(model: EncoderConfig) -> EncoderTraining:
+    """The settings to go on with a trained encoder on some hundreds or thousands of donated swipes (docs/community.md).
+
+    Few, small steps, and as many swipes carried to random grids as at first, so that other layouts do not lose.
+    """
+    return EncoderTraining(
+        model=model, augment=AugmentConfig(upright=0.7, sway=(0.1, 0.06)), batch=256, epochs=60, learning_rate=1e-4,
+        floor_rate=2e-6, rearranged=0.4, extra_keys=14, word_power=0.7, ema=0.99, log_every=20,
+    )  # fmt: skip

@@ -7,7 +7,8 @@ there until the journal reads them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from glissando.train.batches import Batch, Batches, TrainingSet
 from glissando.train.encoder.config import EncoderTraining
 from glissando.train.encoder.graphed import GraphedUpdate
 from glissando.train.encoder.mix import Mix
+from glissando.train.encoder.start import recentre, take_over
 from glissando.train.losses import Losses, ctc_loss, encoder_loss, greedy_matches, torch_ctc_loss, use_kernel
 from glissando.train.optim import Average, adamw, scheduled_rate, set_rate
 from glissando.train.run import Job, Run
@@ -31,12 +33,18 @@ from glissando.train.world import World
 INITIAL_SEED, DROPOUT_SEED, AUGMENT_SEED = 10, 11, 12  # what a seed is for
 RESIDENT_BYTES = 8 << 30  # a corpus up to this size is kept on the device
 VALIDATION_BATCH = 512
+RECENTRED = 16  # batches that give the statistics of a training's start
 
 Forward = Callable[[Batch, Parameters], Losses]
 
 
-def train_encoder(config: EncoderTraining, job: Job) -> dict[str, Any]:
+def train_encoder(config: EncoderTraining, job: Job, start: Encoder | None = None) -> dict[str, Any]:
     """Train an encoder, or go on training it; returns the last line of metrics.jsonl.
+
+    Args:
+        config: the settings.
+        job: what it reads and writes.
+        start: a trained encoder to begin with, of the same ``config.model``; by default random weights.
 
     Raises:
         TrainingError: before the first step and before anything is written, where config, corpus or
@@ -45,7 +53,7 @@ def train_encoder(config: EncoderTraining, job: Job) -> dict[str, Any]:
     with job.world(tf32=config.precision != "fp32") as world:
         corpus = TrainingSet.open(job.pack, config.model.frames)
         val = TrainingSet.open(job.val, config.model.frames) if job.val else None
-        run = Run(EncoderTrainer(config, corpus, world, val), job)
+        run = Run(EncoderTrainer(config, corpus, world, val, start), job)
         run.start()
         return run.go()
 
@@ -64,7 +72,12 @@ class EncoderTrainer:
     names: tuple[str, ...] = ("loss", "ctc", "emission", "gradient_norm")
 
     def __init__(
-        self, config: EncoderTraining, corpus: TrainingSet, world: World, val: TrainingSet | None = None
+        self,
+        config: EncoderTraining,
+        corpus: TrainingSet,
+        world: World,
+        val: TrainingSet | None = None,
+        start: Encoder | None = None,
     ) -> None:
         self.config, self.world, self.val = config, world, val
         self.corpus = corpus = corpus.of_people(*config.part, config.part_seed).with_room(config.extra_keys)
@@ -77,6 +90,9 @@ class EncoderTrainer:
         self.batches = Batches(corpus, order, world.device, resident=_is_resident(config, corpus))
         torch.manual_seed(mix_seed(config.seed, INITIAL_SEED))  # the same on every process
         self.network = Encoder(config.model).to(world.device).train()
+        if start is not None:
+            self.identity["start"] = take_over(self.network, start)
+            recentre(self.network, self._first_batches())
         self.average = Average(self.network, config.ema) if config.ema else None
         betas = (config.beta1, config.beta2)
         self.optimizer = adamw(self.network, rate=config.learning_rate, betas=betas, weight_decay=config.weight_decay)
@@ -88,6 +104,14 @@ class EncoderTrainer:
         """The batches of the steps from ``step`` on, with carried swipes, not yet augmented."""
         for number, (rows, index) in enumerate(self.batches.since(step), start=step):
             yield self.mix(rows, index, number)
+
+    def _first_batches(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Path, keys and mask of the first batches, augmented as training has them."""
+        with closing(self.since(0)) as batches:
+            for step, batch in zip(range(RECENTRED), batches, strict=False):
+                parameters = sample_parameters(batch, self.config.augment, self.mix.seeded(AUGMENT_SEED, step))
+                moved = augment(batch, parameters)
+                yield moved.path, moved.keys[..., :2], moved.mask
 
     def step(self, batch: Batch, step: int, progress: float) -> list[Tensor]:
         """Train on a batch; returns the measures that ``names`` lists."""
@@ -125,7 +149,7 @@ class EncoderTrainer:
         """Validate on the leading process while the others wait; an untrained encoder is not validated."""
         self._settle()
         measures = {}
-        if step and self.val is not None and self.world.leads:
+        if (step or "start" in self.identity) and self.val is not None and self.world.leads:
             measures = validate(self.result, self.val, self.world.device)
         self.world.wait()
         return measures

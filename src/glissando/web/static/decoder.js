@@ -9,6 +9,8 @@ import * as server from "./server.js";
 
 const ASK_AGAIN_MS = [5000, 15000, 60000]; // a server that has no runtime yet may have it later
 const LIVES = 2; // a worker that dies is started again once
+const FAILED = "reading on this device has failed";
+const NO_RUNTIME = "the server does not have what this device needs";
 
 let index = null;
 let kept = false; // whether the index is one of before
@@ -68,7 +70,7 @@ export const known = (word, asking) => ask("known", { ...asking, word }, {}, () 
  */
 export async function warm(layout, language) {
   current = { layout, language };
-  if (index.server && !open) {
+  if (index.server && !open && !kept) {
     openDevice().catch(() => {});
     await server.warm(layout, language);
   } else {
@@ -78,15 +80,17 @@ export async function warm(layout, language) {
 }
 
 /** Takes the person's own words, as the library's vocabulary JSON. */
-export function use(vocabulary) {
+export async function use(vocabulary) {
   words = vocabulary;
-  return open ? device.ask("use", { words }) : undefined;
+  if (!device || device.dead) return; // they are given to it when it is there
+  try { await device.ask("use", { words }); } catch (error) { if (error.kind !== "died") throw error; }
 }
 
 // Lets the device do something, or the server.
 async function ask(kind, body, options, otherwise) {
   try {
     if (!index) await choices();
+    current ??= body;
     const reader = await chosen(body, options.signal);
     return await (reader ? reader.ask(kind, plain(body), options) : otherwise());
   } catch (error) {
@@ -99,12 +103,15 @@ async function ask(kind, body, options, otherwise) {
   }
 }
 
-// The worker where it is ready, or where there is no server and it must be waited for; null where the server reads.
+// The worker where it is ready or will be soon, or where there is no server; null where the server reads.
 async function chosen(asking, signal) {
   if (refused.has(keyOf(asking)) && index.server) return null;
   if (open) return device;
-  if (index.server) return null;
-  return aborted(openDevice(), signal);
+  if (index.server && !kept) return null; // until the download is done
+  try { return await aborted(openDevice(), signal); } catch (error) {
+    if (index.server && error.kind !== "dropped") return null;
+    throw error;
+  }
 }
 
 function openDevice() {
@@ -117,24 +124,23 @@ function openDevice() {
 }
 
 async function start() {
-  const why = lacking() || (deaths >= LIVES ? "reading on this device has failed" : "");
-  if (why) { tell(why); throw new DeviceError(`Swipes cannot be read: ${why}.`, "refused"); }
-  if (!index.runtime) { waitForRuntime(); throw new DeviceError("Swipes cannot be read: the server lacks what this device needs.", "refused"); }
+  if (lacking()) { tell(lacking()); throw new DeviceError(`Swipes cannot be read: ${lacking()}.`, "refused"); }
+  if (deaths >= LIVES) { tell(FAILED); throw new DeviceError(`Swipes cannot be read: ${FAILED}.`, "failed"); }
+  if (!index.runtime) { waitForRuntime(); throw new DeviceError(`Swipes cannot be read: ${NO_RUNTIME}.`, "failed"); }
   tell();
   device = new Device({ died, progress: (download) => { Object.assign(status, download ?? { loaded: 0, total: 0 }); tell(); } });
   try {
     await device.ask("open", { index, languages: current.language.split(",") });
-    if (words) await device.ask("use", { words });
-    await device.ask("warm", plain(current));
-    await keepIndex(index);
+    if (words) await use(words);
   } catch (error) {
     if (error.kind === "missing") { device.close(); tell("the download was interrupted"); throw missing(current.language); }
-    if (error.kind !== "died") { device.close(); died(); }
+    if (error.kind === "kit") { device.close(); died(); }
     throw error;
   }
-  open = true;
-  Object.assign(status, { loaded: 0, total: 0 });
+  await device.ask("warm", plain(current)).catch(() => {}); // whoever needs it hears of it
+  open = !device.dead;
   tell();
+  await keepIndex(index);
   if (kept) update();
   return device;
 }
@@ -144,12 +150,12 @@ function died() {
   [open, opening] = [false, null];
   deaths += 1;
   if (deaths < LIVES) openDevice().catch(() => {});
-  else tell("reading on this device has failed");
+  else tell(FAILED);
 }
 
 let [waiting, waited] = [false, 0];
 async function waitForRuntime() {
-  tell("the server does not have what this device needs");
+  tell(NO_RUNTIME);
   if (waiting) return;
   waiting = true;
   await new Promise((resolve) => { setTimeout(resolve, ASK_AGAIN_MS[Math.min(waited, ASK_AGAIN_MS.length - 1)]); });

@@ -59,9 +59,9 @@ const pad = new Pad($("#pad"), {
 }, { fingers: 4, turns });
 const visit = new Visit($("#visit"), $("#pad"), draft, () => keyboard);
 const editor = new Editor($("#editor"), { use: useOwn, language: () => keyboard.language });
-const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout) => editor.open(layout), trial: tryLayout });
+const picker = new Picker($("#picker"), own, { use: (layout, language) => setKeyboard(layout, language), edit: (layout, older) => editor.open(layout, older), trial: tryLayout });
 const wordList = new WordList($("#words"), words, () => showWord());
-const trial = new Trial($("#trial"));
+const trial = new Trial($("#trial"), { decode, warm });
 
 async function start() {
   themeButton($("#theme"));
@@ -91,7 +91,7 @@ async function start() {
 function bindHelp() {
   const help = closes($("#help"));
   $("#help-open").addEventListener("click", () => help.showModal());
-  $("#help-visit").addEventListener("click", () => { help.close(); visit.begin(); });
+  $("#help-visit").addEventListener("click", () => { help.close(); visit.begin(); $("#visit .visit-buttons button:last-child").focus(); });
   $("#help-trial").addEventListener("click", () => { help.close(); tryLayout(); });
   $("#words-open").addEventListener("click", () => wordList.open());
 }

@@ -1,12 +1,15 @@
 // The worker that reads swipes on this device: one piece of work at a time, words before previews.
 
-/** What the worker says went wrong. kind: "missing" (a file is not here), "died", "dropped" (a preview gave way) or "refused". */
+/**
+ * What went wrong. kind: "missing" (a file is not here), "died" (the worker has), "failed" (there will be no other), "kit" (what was
+ * asked for cannot be made), "dropped" (it is no longer wanted) or "refused" (a bad swipe, word or browser).
+ */
 export class DeviceError extends Error {
   constructor(message, kind) {
     super(message);
     this.kind = kind;
   }
-  get temporary() { return this.kind === "missing" || this.kind === "died"; }
+  get temporary() { return ["missing", "died", "failed"].includes(this.kind); }
 }
 
 /** What this browser lacks for reading swipes by itself, in plain words; "" where it has all. */
@@ -17,7 +20,7 @@ export function lacking() {
 
 // A function that does nothing but use a vector.
 const SIMD = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
-const SLOW_MS = 30000; // a swipe that takes longer will never be read
+const SLOW_MS = 30000; // a swipe that takes longer, and loads nothing, will never be read
 
 export class Device {
   // died(): called once, when the worker can work no more. progress({loaded, total} or null): of downloads.
@@ -65,12 +68,17 @@ export class Device {
     if (this.now || !this.waiting.length) return;
     this.now = this.waiting.shift();
     const { kind, body } = this.now;
-    if (kind === "decode") this.guard = setTimeout(() => this.#die(), SLOW_MS);
+    this.#guard();
     this.worker.postMessage({ kind, body });
   }
 
+  #guard() {
+    clearTimeout(this.guard);
+    if (this.now?.kind === "decode") this.guard = setTimeout(() => this.#die(), SLOW_MS);
+  }
+
   #hear({ answer, error, progress }) {
-    if (progress !== undefined) { this.progress(progress); return; }
+    if (progress !== undefined) { this.#guard(); this.progress(progress); return; }
     if (error?.kind === "died") { this.#die(); return; }
     clearTimeout(this.guard);
     const job = this.now;

@@ -93,7 +93,7 @@ export class Draft {
   // Writes the first of a swipe's candidates in its place; where there is none, the place goes.
   // answer: {candidates, none, earlier: [{id, candidates, none}, ...]}; earlier is what the words of its window may mean now.
   settle(id, answer) {
-    const earlier = answer.candidates.length ? (answer.earlier ?? []) : [];
+    const earlier = answer.candidates.length && this.word(id)?.status !== "read" ? answer.earlier ?? [] : [];
     this.#everywhere((state) => {
       const word = state.words.find((one) => one.id === id);
       if (!word || word.status === "read") return state;
@@ -247,7 +247,7 @@ export class Draft {
   // A lone i that was tapped is written as English writes it.
   #finishTapped(state) {
     const left = state.text.slice(0, state.cursor);
-    if (this.language() !== "en" || !/(^|[^\p{L}\p{N}])i$/u.test(left)) return state;
+    if (this.language().split(",")[0] !== "en" || !/(^|[^\p{L}\p{N}])i$/u.test(left)) return state;
     return { ...splice(state, state.cursor - 1, state.cursor, "I"), space: state.space };
   }
 }

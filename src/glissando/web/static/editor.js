@@ -9,7 +9,7 @@ const STEP = 0.01; // of the letter area, per press of an arrow key
 const clamp = (value, half) => Math.min(Math.max(value, half), 1 - half);
 
 export class Editor {
-  // use(layout, older): called with the layout that was made, and the one of one's own that it was made from, or null.
+  // use(layout, older): called with the layout that was made, and the one that it replaces, or null.
   // language(): the language a link should carry.
   constructor(dialog, { use, language }) {
     this.dialog = closes(dialog, { beside: false });
@@ -28,8 +28,9 @@ export class Editor {
     });
   }
 
-  open(layout) {
-    this.older = layout.custom ? layout : null;
+  // Begins with a layout; older: the one that is to be changed, or null for a new one.
+  open(layout, older) {
+    this.older = older;
     this.name.value = layout.custom ? layout.name : `my ${titleOf(layout)}`;
     this.#say("");
     this.rows.value = toRows(layout);
@@ -75,6 +76,7 @@ export class Editor {
   #draw() {
     if (!this.layout) { this.board.replaceChildren(); return; }
     this.board.style.aspectRatio = `1 / ${this.layout.aspect}`;
+    this.board.style.setProperty("--aspect", this.layout.aspect);
     this.board.replaceChildren(...this.layout.keys.map((key) => this.#key(key)));
   }
 

@@ -90,7 +90,7 @@ export function showWhy(root, answer, { isOwn, learn }) {
   const { meant } = answer;
   const best = answer.candidates[0]?.word ?? "nothing";
   const parts = [make("p", { class: "verdict" }, ...verdict(meant, best))];
-  if (meant.verdict === "out of lexicon") parts.push(isOwn(meant.word) ? make("p", { class: "said", text: "It is one of your words." })
+  if (meant.verdict === "out of lexicon") parts.push(isOwn(meant.word) ? make("p", { class: "read", text: "It is one of your words." })
     : make("button", { class: "button add", type: "button", text: `Add “${meant.word}” to my words`, onclick: () => { learn(meant.word); showWhy(root, answer, { isOwn, learn }); } }));
   if (meant.verdict !== "first") parts.push(read(answer.literal));
   if (meant.opinion && meant.verdict !== "first") parts.push(make("p", { class: "small said", text: opinions(answer, best) }));
@@ -113,7 +113,7 @@ function blamed(meant) {
 // What the network read without a dictionary.
 function read(literal) {
   const letters = [...literal];
-  return make("p", { class: "said" }, "Here is what I read: ", ...(letters.length
+  return make("p", { class: "read" }, "Here is what I read: ", ...(letters.length
     ? [make("strong", { class: "read-letters", text: letters.join(" "), "aria-label": letters.join(", ") }), ", letter by letter."] : ["no letters at all."]));
 }
 
@@ -121,12 +121,12 @@ function verdict(meant, best) {
   const word = make("strong", { text: meant.word });
   const worst = blamed(meant);
   const blame = worst ? [" The letter that cost most: ", make("strong", { text: worst }), "."] : [];
-  const place = meant.would_rank ? ` With that it would have come ${ordinal(meant.would_rank)}.` : "";
+  const place = (otherwise) => (meant.would_rank ? ` ${otherwise} it would have come ${ordinal(meant.would_rank)}.` : "");
   switch (meant.verdict) {
     case "first": return [word, " was the first reading."];
     case "outscored": return [word, ` came ${ordinal(meant.rank)}: taken together, more spoke for “${best}”.`, ...blame];
-    case "pruned": return [word, ` is in the dictionary, but the search gave it up on the way${worst ? ": too little spoke for its first letters" : ""}.`, place, ...blame];
-    case "out of lexicon": return [word, " is not in the dictionary, so it could not be found.", place, ...blame];
+    case "pruned": return [word, ` is in the dictionary, but the search gave it up on the way${worst ? ": too little spoke for its first letters" : ""}.`, place("Otherwise"), ...blame];
+    case "out of lexicon": return [word, " is not in the dictionary, so it could not be found.", place("As one of your words"), ...blame];
     default: return [word, " cannot be typed on this layout, or is too long for one swipe."];
   }
 }

@@ -12,6 +12,9 @@ export class MissingError extends Error {
   temporary = true;
 }
 
+/** A file that came, but not as it should be. */
+export class DamagedError extends Error {}
+
 /** Where a file of the kit is. */
 export const addressOf = (index, name) => new URL(`${name}?v=${index.build}`, KIT).href;
 
@@ -40,7 +43,7 @@ export async function newestIndex() {
 }
 
 /**
- * Reads a file: from what is kept, else from the server, and keeps it.
+ * Reads a file, decompressed: from what is kept, else from the server, and keeps it. What is damaged is not kept.
  * @param {object} index
  * @param {string} name
  * @param {(bytes: number, all: number) => void} [progress] called with what has come, and what comes in all
@@ -49,19 +52,28 @@ export async function newestIndex() {
 export async function readFile(index, name, progress = () => {}) {
   const address = addressOf(index, name);
   const cache = await openCache(`${NAME} ${index.build}`);
-  const kept = await cache?.match(address);
-  if (kept) return kept.arrayBuffer();
+  try {
+    const kept = await cache?.match(address);
+    if (kept) return await decompress(name, await kept.arrayBuffer(), true);
+  } catch { /* it was damaged since */ }
   let [response, bytes] = [];
   try {
     response = await fetch(address);
-    if (!response.ok) throw new Error(`${response.status}`);
+    // A hotel's network may answer with a page of its own.
+    if (!response.ok || /html/u.test(response.headers.get("content-type"))) throw new Error(`${response.status}`);
     bytes = await counted(response, progress);
   } catch {
     throw new MissingError(`${name} is not on this device yet, and the server cannot be reached.`);
   }
+  const found = await decompress(name, bytes, response.headers.has("content-encoding"));
   const headers = { "content-type": response.headers.get("content-type") ?? "" }; // a module needs it
   try { await cache?.put(address, new Response(bytes, { headers })); } catch { /* storage is full: it is downloaded again next time */ }
-  return bytes;
+  return found;
+}
+
+/** Forgets a file that turned out to be damaged. */
+export async function discard(index, name) {
+  await (await openCache(`${NAME} ${index.build}`))?.delete(addressOf(index, name));
 }
 
 /** The files that reading swipes in some languages takes. */
@@ -79,16 +91,21 @@ export async function keepIndex(index, ...inUse) {
   for (const name of await caches.keys()) if (name.startsWith(`${NAME} `) && !needed.includes(name)) await caches.delete(name);
 }
 
-/** Forgets a build, so that the next start downloads it again: a file of it is damaged. */
-export async function forget(index) {
-  if (!globalThis.caches) return;
-  await caches.delete(`${NAME} ${index.build}`);
-  await caches.delete(NAME);
-}
-
 // Only pages from HTTPS or from this machine have a cache; some browsers forbid it.
 async function openCache(name) {
   try { return await globalThis.caches?.open(name); } catch { return undefined; }
+}
+
+// The content of a .gz file. A web server may have decompressed it on the way; no content begins as gzip does.
+async function decompress(name, bytes, maybeDone) {
+  if (!name.endsWith(".gz")) return bytes;
+  const [first, second] = new Uint8Array(bytes).subarray(0, 2);
+  const packed = first === 0x1f && second === 0x8b;
+  if (!packed && maybeDone) return bytes;
+  try {
+    if (packed) return await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  } catch { /* then it is damaged */ }
+  throw new DamagedError(`${name} is damaged`);
 }
 
 async function counted(response, progress) {

@@ -13,14 +13,14 @@ export class Picker {
   /**
    * @param {HTMLDialogElement} dialog
    * @param {import("./ownlayouts.js").OwnLayouts} own
-   * @param {object} on use(layout, language): something was picked. edit(layout): opens the layout editor.
-   *   trial(): opens the ten words.
+   * @param {object} on use(layout, language): something was picked. edit(layout, older): opens the layout editor,
+   *   for a new layout or for an older one of one's own. trial(): opens the ten words.
    */
   constructor(dialog, own, { use, edit, trial }) {
     Object.assign(this, { dialog: closes(dialog), own, use });
     const press = (id, act) => $(id, dialog).addEventListener("click", act);
-    press("#edit", () => { dialog.close(); edit(this.layout); });
-    press("#own-edit", () => { dialog.close(); edit(this.layout); });
+    press("#edit", () => { dialog.close(); edit(this.layout, null); });
+    press("#own-edit", () => { dialog.close(); edit(this.layout, this.layout); });
     press("#own-share", () => this.#share());
     press("#own-delete", () => this.#forget());
     press("#own-keep", () => this.#keep());

@@ -1,6 +1,5 @@
 // Ten words on a layout and the same ten on QWERTY, with accuracy and speed side by side. Nothing of it enters the text.
 
-import { decode, warm } from "./decoder.js";
 import { closes } from "./dialogs.js";
 import { typedKeys } from "./languages.js";
 import { sameWord, wordsPerMinute } from "./measure.js";
@@ -27,8 +26,9 @@ export function plan([first, second], [warmUp, ...words]) {
 }
 
 export class Trial {
-  constructor(dialog) {
-    this.dialog = closes(dialog, { beside: false });
+  // decode, warm: see decoder.js.
+  constructor(dialog, { decode, warm }) {
+    Object.assign(this, { dialog: closes(dialog, { beside: false }), decode, warm });
     this.body = $("#trial-body", dialog);
     this.buttons = $(".dialog-buttons", dialog);
     this.pad = new Pad($("#trial-pad", dialog), { end: (points, { tap }) => this.#swiped(points, tap) });
@@ -37,6 +37,7 @@ export class Trial {
 
   /** Asks whether to begin. qwerty: the layout to compare with. */
   open({ layout, language }, qwerty) {
+    this.before = [layout, language];
     const code = language.split(",")[0];
     const other = layout.name !== qwerty.name || layout.custom ? qwerty : null;
     const typed = wordsOf(code).filter((word) => typedKeys(word, layout));
@@ -63,7 +64,7 @@ export class Trial {
     this.abort = new AbortController();
     const { signal } = this.abort;
     this.#show([make("p", { text: "Getting ready …" })], [["Cancel"]]);
-    try { await Promise.all(this.layouts.map((layout) => warm(layout, this.language))); } catch (error) {
+    try { await Promise.all(this.layouts.map((layout) => this.warm(layout, this.language))); } catch (error) {
       if (!signal.aborted) this.#show([make("p", { text: error.message })], [["Cancel"], ["Try again", () => this.#begin()]]);
       return;
     }
@@ -101,7 +102,7 @@ export class Trial {
     const { signal } = this.abort;
     this.waiting = false;
     try {
-      const { candidates } = await decode(points, { layout: step.layout, language: this.language }, { signal });
+      const { candidates } = await this.decode(points, { layout: step.layout, language: this.language }, { signal });
       if (signal.aborted) return;
       if (step.counts) this.results.push({ ...step, milliseconds, right: sameWord(candidates[0]?.word ?? "", step.word) });
       this.at += 1;
@@ -134,7 +135,9 @@ export class Trial {
   }
 
   #stop() {
+    if (this.abort) this.warm(...this.before).catch(() => {}); // the page's own keyboard comes back
     this.abort?.abort();
+    this.abort = null;
     this.waiting = false;
     this.body.replaceChildren();
   }

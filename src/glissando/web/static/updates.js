@@ -11,6 +11,7 @@ export async function keepPage(newer) {
   if (!workers) return;
   let registration;
   try { registration = await workers.register(new URL("sw.js", ROOT), { scope: ROOT.pathname }); } catch { return; }
+  if (!registration) return; // some browsers say nothing when they refuse
   if (registration.waiting && workers.controller) { // it was downloaded during the last visit
     workers.addEventListener("controllerchange", () => location.reload(), { once: true });
     registration.waiting.postMessage("use");

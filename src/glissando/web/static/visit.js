@@ -63,7 +63,7 @@ export class Visit {
   /** The text has changed. */
   changed() {
     if (this.stage !== "sentence") return;
-    this.began ??= performance.now(); // a hardware keyboard
+    if (this.draft.state.text !== this.from) this.began ??= performance.now(); // a hardware keyboard
     this.#look();
     this.#mark();
     const last = this.sentence.length - 1;
@@ -81,7 +81,7 @@ export class Visit {
 
   #ask() {
     this.ghost.hide();
-    Object.assign(this, { stage: "sentence", base: wordsIn(this.#left).length, right: [], began: undefined, lifted: 0 });
+    Object.assign(this, { stage: "sentence", base: wordsIn(this.#left).length, right: [], began: undefined, lifted: 0, from: this.draft.state.text });
     this.seen = new Set(this.draft.words.map((one) => one.id));
     this.words = this.sentence.map((text) => make("span", { text }));
     this.#card("Write this; spaces come by themselves", [make("p", { class: "visit-sentence", lang: this.language.split(",")[0] }, ...this.words.flatMap((word) => [word, " "]))],
@@ -119,10 +119,10 @@ export class Visit {
     const right = this.sentence.filter((word, i) => this.right[i] ?? sameWord(written[i] ?? "", word)).length;
     const speed = wordsPerMinute(this.sentence.join(" ").length, (this.lifted || performance.now()) - this.began);
     const count = this.sentence.length;
-    this.#card("Well done", [make("p", { role: "status" }, make("strong", { text: `${speed} words per minute` }), ", ",
+    this.#card("Your sentence", [make("p", { role: "status" }, make("strong", { text: `${speed} words per minute` }), ", ",
       make("strong", { text: `${right} of ${count} words` }), " right at once."),
       right < count ? make("p", { class: "small muted", text: "Touch a wrong word in the text, and choose another one over the keys." }) : null],
-      [["Keep it", () => this.end()], ["Clear it", () => { this.end(); this.draft.clear(); }]]);
+      this.from ? [["Done", () => this.end()]] : [["Keep it", () => this.end()], ["Clear it", () => { this.end(); this.draft.clear(); }]]);
   }
 
   #card(title, content, buttons) {

@@ -7,6 +7,7 @@ const VERSION = 1;
 const MAX_WORDS = 10000; // these bounds are those of the library
 const MAX_WORD = 48; // characters
 const MAX_COUNT = 1e6;
+const HALF_LIFE = 90; // days without use after which a count is halved
 const MAX_BYTES = 8 << 20; // of a file
 
 /** What a text lacks to be a word, in plain words; "" where it is one. */
@@ -60,9 +61,12 @@ export class Words {
   learn(word) {
     const plain = word.normalize("NFC");
     if (problemWith(plain)) return false;
-    const count = (this.words[plain]?.count ?? 0) + 1;
     if (!this.has(plain) && Object.keys(this.words).length >= MAX_WORDS) return false;
-    return this.#keep({ ...this.words, [plain]: { count, used: new Date().toISOString().slice(0, 10) } });
+    const today = new Date().toISOString().slice(0, 10);
+    const { count: before, used } = this.words[plain] ?? { count: 0, used: today };
+    const days = Math.max((Date.parse(today) - Date.parse(used)) / 86_400_000, 0); // a clock may have been set back
+    const count = Math.min(before * 2 ** (-days / HALF_LIFE) + 1, MAX_COUNT);
+    return this.#keep({ ...this.words, [plain]: { count, used: used > today ? used : today } });
   }
 
   forget(word) {

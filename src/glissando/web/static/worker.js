@@ -4,7 +4,7 @@ import { KitError, openKit } from "../js/kit.js";
 import { GestureError } from "../js/resample.js";
 import { TypingError } from "../js/typing.js";
 import { Vocabulary, VocabularyError } from "../js/vocabulary.js";
-import { MissingError, addressOf, filesFor, readFile } from "./kitfiles.js";
+import { DamagedError, MissingError, addressOf, discard, filesFor, readFile } from "./kitfiles.js";
 
 const KEYBOARDS = 3; // kept in memory, those used last
 const FINALISTS = 8; // swipes whose finalists are kept, for a swipe after them that is read together with them
@@ -24,7 +24,7 @@ addEventListener("message", ({ data: { kind, body } }) => {
 
 // An error that no one expects means that the networks cannot work any more.
 function described(error) {
-  const kinds = [[MissingError, "missing"], [KitError, "kit"], [VocabularyError, "refused"], [GestureError, "refused"], [TypingError, "refused"]];
+  const kinds = [[MissingError, "missing"], [KitError, "kit"], [DamagedError, "kit"], [VocabularyError, "refused"], [GestureError, "refused"], [TypingError, "refused"]];
   const kind = kinds.find(([type]) => error instanceof type)?.[1] ?? "died";
   if (kind === "died") console.warn(error);
   return { kind, message: error.message };
@@ -32,6 +32,8 @@ function described(error) {
 
 async function open({ index, languages }) {
   const files = new Map(filesFor(index, languages).map((name) => [name, download(index, name)]));
+  const all = Promise.all(files.values());
+  all.catch(() => {}); // it is waited for below
   const read = (name) => {
     const found = files.get(name) ?? download(index, name);
     files.delete(name); // it is not needed twice, and is kept elsewhere
@@ -39,9 +41,10 @@ async function open({ index, languages }) {
   };
   const { module, wasm } = index.runtime;
   await read(module);
-  const ort = await import(addressOf(index, module));
+  const ort = await import(addressOf(index, module)).catch(async (error) => { await discard(index, module); throw error; });
   ort.env.wasm.numThreads = 1;
-  ort.env.wasm.wasmBinary = await gunzip(await read(wasm));
+  ort.env.wasm.wasmBinary = await read(wasm);
+  await all;
   kit = await openKit(read, ort, index);
 }
 
@@ -115,8 +118,4 @@ async function download(index, name) {
       postMessage({ progress: null });
     }
   }
-}
-
-async function gunzip(bytes) {
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
