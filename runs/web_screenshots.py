@@ -20,7 +20,7 @@ from glissando.layout import load_layout
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from web.serving import FLAGS, Finger, running_server  # noqa: E402
+from web.serving import CONSENT, FLAGS, Finger, running_server  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 PHONE = {
@@ -138,6 +138,7 @@ def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         options = ["--weights", args.weights, "--store", f"sqlite:///{folder}/s.db", "--token", "t", "--rate", "1000"]
+        options += ["--consent", str(CONSENT)]
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"),
             args=[flag for flag in FLAGS if "limit" not in flag and "vsync" not in flag],
