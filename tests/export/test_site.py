@@ -12,7 +12,7 @@ import pytest
 from glissando.errors import FileError, KitError, LexiconError
 from glissando.export import site as module
 from glissando.export.kit import RUNTIME, Kit
-from glissando.export.site import choose_languages, page_contents, service_worker, typeable, write_site
+from glissando.export.site import choose_languages, page_contents, service_worker, typed_share, write_site
 from glissando.export.wasm import MODULE, WASM, WasmRuntime
 from glissando.layout import Layout, all_layouts, load_layout
 from glissando.lexicon import Lexicon
@@ -210,7 +210,7 @@ def test_without_a_runtime_there_is_no_keyboard(kit, tmp_path):
 @pytest.fixture
 def small_lists(monkeypatch):
     """One word for each of some languages."""
-    words = {"de": "und", "en": "the", "es": "que", "fr": "les", "ja": "こと", "ru": "это"}
+    words = {"de": "und", "en": "the", "es": "que", "fr": "les", "ja": "こと", "mk": "љубов", "ru": "это"}
     monkeypatch.setattr(module, "available_languages", lambda: tuple(words))
     monkeypatch.setattr(Lexicon, "from_language", lambda code: Lexicon.from_counts({words[code]: 1}))
 
@@ -221,11 +221,14 @@ def test_languages_are_chosen_and_must_have_a_layout():
     own = {"cy": Lexicon.from_counts({"bore": 3, "da": 1})}
     assert choose_languages(None, layouts, {}) == ("de", "en", "es", "fr", "ru")
     assert choose_languages("en, de", layouts, {}) == ("en", "de")
+    assert choose_languages("mk", layouts, {}) == ("mk",)  # asked for by name, with a letter missing
     assert choose_languages("en", layouts, own) == ("cy", "en")
     with pytest.raises(LexiconError, match="no language 'xx'; there are de"):
         choose_languages("en,xx", layouts, {})
     with pytest.raises(LexiconError, match="no layout of this keyboard can type 'ru'"):
         choose_languages(None, layouts[:1], {})
+    with pytest.raises(LexiconError, match="no layout of this keyboard can type 'ko'"):
+        choose_languages("all", layouts, {"ko": Lexicon.from_counts({"것": 1})})
     with pytest.raises(LexiconError, match="a language is a code"):
         choose_languages("en", layouts, {"../x": own["cy"]})
 
@@ -233,7 +236,16 @@ def test_languages_are_chosen_and_must_have_a_layout():
 @pytest.mark.usefixtures("small_lists")
 def test_all_languages_are_those_that_a_layout_can_type():
     assert choose_languages("all", all_layouts().values(), {}) == ("de", "en", "es", "fr", "ru")
-    assert not typeable(Lexicon.from_counts({"это": 1}), [Layout.from_rows("mine", ["abc"])])
+
+
+def test_the_share_of_letters_that_can_be_typed():
+    def share(*words, on):
+        return typed_share(Lexicon.from_counts(dict.fromkeys(words, 1)), on)
+
+    assert share("это", on=[Layout.from_rows("mine", ["abc"])]) == 0
+    assert share("љубов", on=[load_layout("qwerty"), load_layout("jcuken")]) == 0.8
+    assert share("съёмка", "из-за", on=[load_layout("jcuken")]) == 1
+    assert share("a", on=[]) == 0
 
 
 def test_licences_name_who_counted_the_words(kit):
