@@ -13,7 +13,7 @@ from glissando.keyboard import Keyboard
 from glissando.layout import Layout
 from glissando.lexicon import typed_letters
 
-# Nats per letter. Of people's swipes 1 in 70 costs more; of swipes of another word, and of scribbles, 99.9 % do
+# Nats per letter. Of people's swipes 1 in 66 costs more; of swipes of another word, and of scribbles, 99.9 % do
 # (runs/flagging.py, docs/collection.md).
 MAX_COST = 3.0
 MAX_DISTANCE = 2.0  # key widths, as in `glissando corpus filter`; for words too long for the network
