@@ -277,3 +277,35 @@ def test_swipes_are_read_on_the_device(browser, collection_site, given):
         page.context.set_offline(True)
         swipe(page)
         page.wait_for_function("() => document.querySelector('#read').textContent.startsWith('I read')")
+
+
+def test_the_way_through_the_words(browser, collection_site):
+    """Back across sentences, and a word that is asked for again before the next sentence."""
+    with opened(browser, f"{collection_site}/collect") as page:
+        ways = page.evaluate(
+            """async () => {
+                const { Walk } = await import('/static/collect-walk.js');
+                const word = (text) => ({ text, typed: text.replace('-', '') });
+                const sentence = (text) => ({ id: text, words: text.split(' ').map(word) });
+                const ahead = ['a - b', 'c', 'd'].map(sentence);
+                const finished = [];
+                const walk = new Walk(() => ahead.shift() ?? null, (one) => finished.push(one.id));
+                const at = () => walk.at && walk.at.sentence.words[walk.at.index].text + (walk.at.again ? '!' : '');
+                const on = () => { const step = {}; walk.forward(step); return step; };
+                const seen = [];
+                const act = (does) => { const got = does(); seen.push(at()); return got; };
+                act(() => walk.begin());
+                const a = act(on);
+                act(on);
+                act(() => walk.back());
+                act(() => walk.back());
+                act(on);
+                act(() => walk.askAgain(a));
+                act(on);
+                act(on);
+                act(() => walk.back());
+                for (let i = 0; i < 3; i += 1) act(on);
+                return [seen.join(' '), finished.join(', ')];
+            }"""
+        )
+    assert ways == ["a b c b a b b c a! c a! d ", "a - b, a - b, c, c, d"]
