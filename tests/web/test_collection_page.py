@@ -260,6 +260,11 @@ def test_on_a_desktop_there_is_a_code_for_phones(browser, collection_site):
         assert page.locator("#phone-address").inner_text() == "https://swipes.example/collect"
         assert page.locator("#phone-code svg").get_attribute("viewBox") == "0 0 11 11"
         assert page.locator("#phone-code path").get_attribute("d").count("M") == 6
+        page.unroute("**/api/collection")
+        page.route("**/api/collection", lambda route: route.fulfill(json={**route.fetch().json(), "any_pointer": True}))
+        page.reload()
+        page.wait_for_selector("[data-screen=consent] #phone")  # a mouse will do, a phone is better
+        assert page.locator("#agree").is_visible()
 
 
 def test_swipes_are_read_on_the_device(browser, collection_site, given):

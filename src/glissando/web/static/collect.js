@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { bindAbout } from "./collect-about.js";
 import { Choices, showTerms } from "./collect-choices.js";
-import { qrPicture } from "./collect-qr.js";
+import { showPhone } from "./collect-qr.js";
 import { prepare, readHere } from "./collect-reading.js";
 import { GOAL, Round } from "./collect-round.js";
 import * as sessions from "./collect-sessions.js";
@@ -56,12 +56,13 @@ async function start() {
     show("failed");
     return;
   }
-  showPhone();
   if (state.collection.consent) showConsent();
-  const fingers = state.collection.any_pointer || matchMedia("(any-pointer: coarse)").matches;
+  const touch = matchMedia("(any-pointer: coarse)").matches;
+  const screen = touch || state.collection.any_pointer ? "consent" : "desktop";
+  if (!touch) showPhone(state.collection, screen);
   if (!state.collection.consent) show("closed");
   else if (!state.collection.languages.length) { $("#failed-text").textContent = "There are no sentences here that a keyboard can type."; show("failed"); }
-  else show(fingers ? "consent" : "desktop");
+  else show(screen);
 }
 
 function bind() {
@@ -74,7 +75,7 @@ function bind() {
     change: () => { showConsent(); show("consent"); }, delete: () => withdrawal.open(), retry: start,
   };
   for (const [id, act] of Object.entries(actions)) $(`#${id}`).addEventListener("click", act);
-  window.addEventListener("storage", () => { if (state.secret && !sessions.find(state.secret)) leave(); }); // deleted in another tab
+  window.addEventListener("storage", () => { if (state.secret && !sessions.find(state.secret)) leave("What you gave was deleted in another tab."); });
   new ResizeObserver(() => seeWord()).observe($(".asked"));
   if (outbox.withdrawing) withdrawal.show();
   outbox.flush();
@@ -101,14 +102,6 @@ function show(screen) {
   for (const one of document.querySelectorAll("[data-screen]")) one.hidden = one.dataset.screen !== screen;
   document.body.classList.toggle("tasking", screen === "task");
   scrollTo(0, 0);
-}
-
-// Where a phone finds this page, for whoever sees it on something else.
-function showPhone() {
-  const { address, qr } = state.collection;
-  $("#phone-code").replaceChildren(...(address ? [qrPicture(qr, `QR code of ${address}`)] : []));
-  $("#phone-address").textContent = address ?? "";
-  if (!address) $("#phone-text").textContent = "Swipes are collected from fingers on touch screens. Phones cannot reach this server: its operator can start it with --host 0.0.0.0.";
 }
 
 function showConsent() {
@@ -150,7 +143,7 @@ async function begin() {
 // Sentences of a language on a layout.
 function walkOn(language, layout) {
   state.supply?.close();
-  Object.assign(state, { language, layout, busy: false });
+  Object.assign(state, { language, layout, busy: false, early: null });
   const supply = new Supply(loadSentences, sessions.find(state.secret).done, () => {
     if (state.supply !== supply) return;
     state.walk.begin();
@@ -184,7 +177,7 @@ function renew() {
 function leave(message) {
   if (message) say(message);
   state.supply?.close();
-  Object.assign(state, { secret: "", busy: false, supply: null, walk: null });
+  Object.assign(state, { secret: "", busy: false, early: null, supply: null, walk: null });
   if (!state.collection?.consent) return;
   showConsent();
   if (isShown("task") || isShown("thanks")) show("consent");
