@@ -90,10 +90,13 @@ def test_everything_but_donating_works_offline_also_after_a_reload(browser, devi
         page.locator("#text .word").first.tap()
         assert page.locator(".candidate").count() > 1  # with the candidates of its words
         check_features(page)
-        use(page, "layout=jcuken&language=ru")
+        page.locator("#pick").tap()
+        page.locator("#picker input[value=jcuken]").tap()
         said = "() => document.querySelector('#toast').textContent.includes('Russian is not on this device yet')"
         page.wait_for_function(said)
         page.wait_for_function("() => document.querySelector('#pad .key').textContent === 'q'")  # the one before stays
+        assert page.locator("#picker input[value=qwerty]").is_checked()
+        page.locator("#picker-close").tap()
         reads_itself(page)
         Finger(page).swipe("again", QWERTY, seed=3)
         swiped_words(page, 4)

@@ -140,7 +140,9 @@ async function prepare(layout, language) {
     made = { layout, language };
   } catch (error) {
     toast(error.message, 8000);
-    if (error.kind === "missing" && made && isUsed(layout, language)) setKeyboard(made.layout, made.language);
+    if (error.kind !== "missing" || !made || !isUsed(layout, language)) return;
+    setKeyboard(made.layout, made.language);
+    picker.show(made.layout, made.language);
   }
 }
 

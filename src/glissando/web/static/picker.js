@@ -45,9 +45,14 @@ export class Picker {
     return codes.includes(layout.language) ? layout.language : codes.includes("en") ? "en" : codes[0] ?? "en";
   }
 
-  open(layout, language) {
+  /** Shows what is used now. */
+  show(layout, language) {
     Object.assign(this, { layout: layout.custom && this.own.has(layout) ? this.own.get(layout.name) : layout, language });
     this.#draw();
+  }
+
+  open(layout, language) {
+    this.show(layout, language);
     this.dialog.showModal();
     // On a short screen the languages, at the top, are not scrolled away.
     $("input:checked", this.dialog)?.focus({ preventScroll: matchMedia("(max-height: 600px)").matches });
