@@ -33,7 +33,7 @@ from glissando.layout import Layout, load_layout
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from web.serving import PHONE, RUNTIME, Finger, chromium, reads_itself, running_server  # noqa: E402
+from web.serving import FLAGS, PHONE, RUNTIME, Finger, chromium, reads_itself, running_server  # noqa: E402
 
 SETS = {  # layout of the page: file, layout in the file, language
     "qwerty": ("how_we_swipe_val", "qwerty", "en"),
@@ -41,6 +41,7 @@ SETS = {  # layout of the page: file, layout in the file, language
     "jcuken33": ("yandex_jcuken_dev", "jcuken_extra", "ru"),
     "qwerty_z15": ("direct_touch_dev", "qwerty_z15", "en"),
 }
+ORDINARY = [flag for flag in FLAGS if "rate" not in flag and "vsync" not in flag]  # frames as on a screen
 MESSAGE = 10  # words after which the text is cleared
 A_MINUTE = 30  # swipes
 # Notes when a pointer ends and when no word is on its way any more; and when the keys are there.
@@ -277,7 +278,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as scratch,
         running_server("--store", f"sqlite:///{scratch}/s.db", "--rate", "1000000", runtime=RUNTIME) as server,
-        chromium() as browser,
+        chromium(ORDINARY) as browser,
     ):
         measure_sizes(browser, int(server.address.rsplit(":", 1)[1]))
         with opened(browser) as page:

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +71,7 @@ def npm_runtime() -> Path:
 
 
 @contextmanager
-def chromium() -> Iterator:
+def chromium(flags: Sequence[str] = FLAGS) -> Iterator:
     """A headless Chromium; without one the test is skipped."""
     import pytest
 
@@ -80,7 +80,7 @@ def chromium() -> Iterator:
     if program is None:
         pytest.skip("Chromium is not installed (Debian: chromium)")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+        browser = driver.chromium.launch(executable_path=program, args=list(flags))
         yield browser
         browser.close()
 
