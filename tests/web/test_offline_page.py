@@ -261,3 +261,19 @@ def test_a_newer_version_is_fetched_in_the_background_and_used_at_the_next_start
         reads_itself(page)
         until(page, "() => caches.keys().then((names) => names.length === 3)")  # what is old has gone
         assert not [name for name in page.evaluate("() => caches.keys()") if name.endswith(old)]
+
+
+SPOIL = """async () => {
+    for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        for (const { url } of await cache.keys()) if (url.endsWith("/page.js")) await cache.put(url, new Response("damaged("));
+    }
+}"""
+
+
+def test_the_other_pages_take_their_modules_from_the_server(browser, device_site):
+    with opened(browser, device_site) as page:
+        installed(page)
+        page.evaluate(SPOIL)
+        page.goto(f"{device_site}/docs")
+        page.wait_for_selector("#operations h2")  # docs.js imports page.js

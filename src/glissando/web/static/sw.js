@@ -13,8 +13,8 @@ self.addEventListener("message", ({ data }) => { if (data === "use") self.skipWa
 self.addEventListener("fetch", (event) => {
   const { method, url } = event.request;
   if (method !== "GET") return;
-  const address = url.replace(/[?#].*$/u, "").replace(/\/index\.html$/u, "/");
-  if (files.has(address)) event.respondWith(answer(`${NAME} ${PAGE.version}`, address, event.request));
+  const address = plain(url);
+  if (files.has(address)) event.respondWith(answerPage(event, address));
   else if (url.startsWith(`${SCOPE}kit/`) && url.includes("?v=")) event.respondWith(answer(undefined, url, event.request));
 });
 
@@ -30,6 +30,16 @@ async function tidy() {
   }
   await self.clients.claim();
 }
+
+// The other pages of a server share modules with the keyboard. They get them from the server: after an upgrade the kept
+// ones are older than theirs.
+async function answerPage({ request, clientId }, address) {
+  const client = clientId ? await self.clients.get(clientId) : null;
+  if (client?.type === "window" && !files.has(plain(client.url))) return fetch(request);
+  return answer(`${NAME} ${PAGE.version}`, address, request);
+}
+
+const plain = (url) => url.replace(/[?#].*$/u, "").replace(/\/index\.html$/u, "/");
 
 async function answer(cacheName, address, request) {
   return await caches.match(address, { cacheName }) ?? fetch(request);
