@@ -18,7 +18,7 @@ import glissando
 from glissando.corpus.records import Swipe, read_swipes
 from glissando.gesture import Gesture
 from glissando.layout import load_layout
-from glissando.web.checking import check_swipe
+from glissando.web.checking import MAX_DISTANCE, Check, check_swipe
 
 FILES = {
     "how_we_swipe_val": ("qwerty", "en"),
@@ -35,16 +35,16 @@ def scribble(rng: np.random.Generator) -> Gesture:
     return Gesture(x, y, at * 80)
 
 
-def flagged(keyboard: glissando.Keyboard, swipes: list[Swipe]) -> dict[str, float]:
-    """The share of flagged swipes, of each kind."""
+def checks(keyboard: glissando.Keyboard, swipes: list[Swipe]) -> dict[str, list[Check]]:
+    """The checks of swipes of each kind."""
     rng = np.random.default_rng(0)
-    kinds: dict[str, list[bool]] = {"as asked": [], "another word": [], "scribbles": []}
+    kinds: dict[str, list[Check]] = {"as asked": [], "another word": [], "scribbles": []}
     for one, other in pairwise(swipes):
-        kinds["as asked"].append(check_swipe(keyboard, one.gesture, one.word, one.aspect).flagged)
+        kinds["as asked"].append(check_swipe(keyboard, one.gesture, one.word, one.aspect))
         if one.word != other.word and one.session == other.session:
-            kinds["another word"].append(check_swipe(keyboard, one.gesture, other.word, one.aspect).flagged)
-        kinds["scribbles"].append(check_swipe(keyboard, scribble(rng), one.word, one.aspect).flagged)
-    return {kind: float(np.mean(found)) for kind, found in kinds.items()}
+            kinds["another word"].append(check_swipe(keyboard, one.gesture, other.word, one.aspect))
+        kinds["scribbles"].append(check_swipe(keyboard, scribble(rng), one.word, one.aspect))
+    return kinds
 
 
 def main() -> None:
@@ -55,10 +55,13 @@ def main() -> None:
     for name, (layout, language) in FILES.items():
         keys = load_layout(Path(args.data) / "layouts" / f"{layout}.json")
         swipes = [one for one in read_swipes(Path(args.data) / "swipes" / f"{name}.jsonl.gz") if one.layout == layout]
-        shares = flagged(glissando.load(keys, language=language), swipes[: args.limit])
-        print(
-            f"{name}, {min(len(swipes), args.limit):,} swipes: " + ", ".join(f"{k} {v:.1%}" for k, v in shares.items())
-        )
+        print(f"{name}, {min(len(swipes), args.limit):,} swipes")
+        for kind, found in checks(glissando.load(keys, language=language), swipes[: args.limit]).items():
+            flagged = np.mean([one.flagged for one in found])
+            far = np.mean([(one.key_distance or 0) > MAX_DISTANCE for one in found])
+            print(
+                f"  {kind}: {flagged:.1%} flagged; {far:.1%} farther than {MAX_DISTANCE:g} key widths from their keys"
+            )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """The pictures of the pages in docs/images, taken in Chromium at the size of a phone.
 
-    python runs/web_screenshots.py [--weights FILE.onnx]
+    python runs/web_screenshots.py [--weights FILE.onnx] [--only collection]
 
-Needs Chromium, playwright and Pillow. Cost: about 40 s on two cores.
+Needs Chromium, playwright and Pillow; with `npm install --prefix js` the pages read swipes by themselves. Cost: about
+60 s on two cores.
 """
 
 import argparse
@@ -13,14 +14,19 @@ import tempfile
 import time
 from pathlib import Path
 
+import httpx
+import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from glissando.layout import load_layout
+from glissando.lexicon import typed_letters
+from glissando.synth import swipe
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from web.serving import FLAGS, RUNTIME, VISITED, Finger, running_server  # noqa: E402
+from web.donating import agree, sentence, swipe_body  # noqa: E402
+from web.serving import CONSENT, FLAGS, RUNTIME, VISITED, Finger, running_server  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 PHONE = {
@@ -68,8 +74,6 @@ def write(page, words: str, layout: str) -> Finger:
 
 def half_a_swipe(page, finger: Finger, word: str, layout: str) -> None:
     """Begin a swipe and leave the finger down."""
-    from glissando.synth import swipe
-
     gesture = swipe(word, load_layout(layout))
     for i, (x, y) in enumerate(zip(gesture.x[::2], gesture.y[::2], strict=True)):
         finger.touch(x, y, down=i == 0)
@@ -140,39 +144,85 @@ def ten_words(browser, address: str) -> Image.Image:
 
 def collection(browser, address: str) -> None:
     page = page_at(browser, f"{address}/collect")
+    page.wait_for_selector("#agree")
     consent = shot(page)
+    page.locator("#tick").check()
     page.locator("#agree").tap()
     page.wait_for_selector("#sentence .now")
-    finger = Finger(page)
-    layout = load_layout("qwerty")
-    for count in range(4):
-        word = page.locator("#sentence .now").inner_text()
-        typed = [letter for letter in word.lower() if letter in layout.letters]
-        finger.swipe("".join(typed), layout, seed=count)
-        page.wait_for_timeout(300)
-    page.wait_for_timeout(3500)
+    for _ in range(4):
+        give(page)
     task = shot(page)
+    scribble = [0.95, 0.05, 0.9, 0.1, 0.95], [0.1, 0.9, 0.9, 0.1, 0.1], [0, 90, 180, 270, 360]
+    while len(page.locator("#sentence .now").inner_text()) < 4:
+        give(page)
+    Finger(page).follow(*scribble)
+    page.wait_for_selector("#read.again")
+    again = shot(page)
+    page.locator("#finish").tap()
+    page.wait_for_selector("#receipts .qr")
+    page.wait_for_timeout(3500)
+    save("collection.png", consent, task, again, shot(page))
+    page = page_at(browser, f"{address}/collect", viewport={"width": 844, "height": 390})
+    page.locator("#tick").check()
+    page.locator("#agree").tap()
+    page.wait_for_selector("#sentence .now")
+    for _ in range(2):
+        give(page)
+    save("collection_sideways.png", shot(page))
+    donate(address)
+    page = page_at(browser, f"{address}/collect", viewport={"width": 1000, "height": 1180}, is_mobile=False)
     page.goto(f"{address}/operator")
     page.fill("#token", "t")
     page.keyboard.press("Enter")
     page.wait_for_selector("#recent canvas")
-    save("collection.png", consent, task, shot(page))
+    save("operator.png", shot(page))
+
+
+def give(page) -> None:
+    """Swipe the word that is marked, and wait until it was read."""
+    layout = load_layout("qwerty")
+    letters = "".join(typed_letters(page.locator("#sentence .now").inner_text(), frozenset(layout.letters)))
+    before = page.locator("#sent").inner_text()
+    Finger(page).tap(letters, layout) if len(letters) == 1 else Finger(page).swipe(letters, layout, noise=0.3)
+    page.wait_for_function(
+        "n => document.querySelector('#sent').textContent !== n && !document.querySelector('.busy')", arg=before
+    )
+    page.wait_for_timeout(600)
+
+
+def donate(address: str) -> None:
+    """Three donors, some of whose swipes are of another word."""
+    layout, rng = load_layout("qwerty"), np.random.default_rng(0)
+    with httpx.Client(base_url=address, timeout=60) as client:
+        for _ in range(3):
+            session = agree(client)["session"]
+            prompts = [sentence(client) for _ in range(4)]
+            words = [(one, i, word["typed"]) for one in prompts for i, word in enumerate(one["words"]) if word["typed"]]
+            for attempt, (prompt, index, typed) in enumerate(words, 1):
+                gesture = swipe("zebra" if rng.random() < 0.05 else typed, layout, rng, 0.8)
+                points = np.stack([gesture.x, gesture.y, gesture.t], axis=-1).tolist() if attempt % 12 else []
+                body = swipe_body(session, prompt, index, points=points, attempt=attempt)
+                client.post("/api/swipes", json=body).raise_for_status()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--weights", default="encoder")
+    parser.add_argument("--only", choices=["demo", "collection"], default="")
     args = parser.parse_args()
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         options = ["--weights", args.weights, "--store", f"sqlite:///{folder}/s.db", "--token", "t", "--rate", "1000"]
+        options += ["--consent", str(CONSENT)]
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"),
             args=[flag for flag in FLAGS if "limit" not in flag and "vsync" not in flag],
         )
         with running_server(*options, runtime=RUNTIME if RUNTIME.is_dir() else "none") as server:
-            demo(browser, server.address)
-            collection(browser, server.address)
+            if args.only != "collection":
+                demo(browser, server.address)
+            if args.only != "demo":
+                collection(browser, server.address)
         browser.close()
 
 

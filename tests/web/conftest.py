@@ -12,9 +12,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, text
 from web.postgres import postgres_programs, running_postgres
-from web.serving import CONSENT, chromium, npm_runtime, running_server
+from web.serving import CONSENT, RUNTIME, chromium, npm_runtime, running_server
 
 from glissando.web.app import create_app
+from glissando.web.selection import Selection
 from glissando.web.settings import Settings
 from glissando.web.store import Store
 
@@ -76,6 +77,35 @@ def device_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     options = ["--store", f"sqlite:///{store}", "--token", "t", "--rate", "100000"]
     with running_server(*options, runtime=runtime) as server:
         yield server.address
+
+
+@pytest.fixture(scope="session")
+def collection_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The store of the site that collects."""
+    store = Store(f"sqlite:///{tmp_path_factory.mktemp('site')}/swipes.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="session")
+def collection_site(collection_store: Store) -> Iterator[str]:
+    """The address of a server that collects; its pages read swipes by themselves where the runtime is installed."""
+    options = ["--store", str(collection_store.database.engine.url), "--consent", str(CONSENT)]
+    options += ["--token", "t", "--rate", "100000"]
+    with running_server(*options, runtime=RUNTIME if RUNTIME.is_dir() else "none") as server:
+        yield server.address
+
+
+@pytest.fixture
+def given(collection_store: Store) -> Callable[[], list]:
+    """Gives the rows of donors who came since the test began, in the order of their attempts."""
+    before = {row.session for row in collection_store.rows(Selection(), skipped=True)}
+
+    def rows() -> list:
+        found = [row for row in collection_store.rows(Selection(), skipped=True) if row.session not in before]
+        return sorted(found, key=lambda row: row.attempt)
+
+    return rows
 
 
 @pytest.fixture(scope="session")

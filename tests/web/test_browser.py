@@ -9,24 +9,14 @@ from web.serving import CONSENT, Finger, opened, ready, running_server, swiped_w
 
 from glissando.draft import capitalise
 from glissando.layout import Layout, load_layout
-from glissando.web.selection import Selection
-from glissando.web.store import Store
 
 QWERTY = load_layout("qwerty")
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    """URL of the site's store."""
-    return f"sqlite:///{tmp_path_factory.mktemp('site')}/swipes.db"
-
-
-@pytest.fixture(scope="module")
-def site(store, tmp_path_factory):
-    """The address of a server with the packaged weights and one sentence."""
-    sentences = tmp_path_factory.mktemp("sentences") / "sentences.txt"
-    sentences.write_text("Take the <b>early</b> train home\n")
-    options = ["--store", store, "--sentences", str(sentences), "--token", "t", "--rate", "100000"]
+def site(tmp_path_factory):
+    """The address of a server with the packaged weights."""
+    options = ["--store", f"sqlite:///{tmp_path_factory.mktemp('site')}/swipes.db", "--token", "t", "--rate", "100000"]
     options += ["--consent", str(CONSENT)]
     with running_server(*options) as server:
         yield server.address
@@ -301,15 +291,6 @@ def test_nothing_is_cut_off_at_320_pixels(browser, site, path):
         assert small == []
 
 
-def test_the_sentence_is_seen_on_a_phone_on_its_side(browser, site):
-    with opened(browser, f"{site}/collect", viewport={"width": 844, "height": 390}) as page:
-        page.locator("#agree").tap()
-        page.wait_for_selector("#sentence .now")
-        word, pad, skip = (page.locator(one).bounding_box() for one in ("#sentence .now", "#pad", "#skip"))
-        assert word["y"] + word["height"] <= pad["y"]
-        assert skip["y"] + skip["height"] <= 390
-
-
 def test_dark_and_light(browser, site):
     ground = "getComputedStyle(document.body).backgroundColor"
     with opened(browser, site, color_scheme="dark") as page:
@@ -320,115 +301,6 @@ def test_dark_and_light(browser, site):
         assert page.evaluate(ground) == light != dark
     with opened(browser, site, color_scheme="light") as page:
         assert page.evaluate(ground) == light
-
-
-def sent_and_waiting(page, sent, waiting=0):
-    page.wait_for_function(
-        "([sent, waiting]) => +document.querySelector('#sent').textContent === sent"
-        " && +document.querySelector('#waiting').textContent === waiting",
-        arg=[sent, waiting],
-    )
-
-
-def rows(url):
-    store = Store(url)
-    stored = list(store.rows(Selection(), skipped=True))
-    store.close()
-    return stored
-
-
-def now(page):
-    return page.locator("#sentence .now").inner_text()
-
-
-def test_the_whole_collection(browser, site, store):
-    earlier = {row.session for row in rows(store)}
-
-    def mine():
-        return [row for row in rows(store) if row.session not in earlier]
-
-    with opened(browser, f"{site}/collect") as page:
-        page.locator("#agree").tap()
-        page.wait_for_selector("#sentence .now")
-        assert page.locator("#sentence").inner_text().strip() == "Take the <b>early</b> train home"
-        finger = Finger(page)
-        finger.swipe(now(page), QWERTY, seed=1)
-        sent_and_waiting(page, 1)
-        assert now(page) == "the"
-        page.locator("#skip").tap()
-        sent_and_waiting(page, 2)
-        assert now(page) == "<b>early</b>"
-        finger.swipe("early", QWERTY, seed=2)
-        sent_and_waiting(page, 3)
-        page.locator("#del").tap()
-        assert now(page) == "<b>early</b>"
-        finger.swipe("early", QWERTY, seed=3)
-        sent_and_waiting(page, 4)
-        finger.tap("t", QWERTY)  # a tap is no swipe of a word
-        assert now(page) == "train"
-        before = mine()
-        assert [(row.word, row.skipped, row.attempt) for row in before] == [
-            ("Take", False, 1), ("the", True, 2), ("<b>early</b>", False, 4),
-        ]  # fmt: skip
-        assert {(row.layout, row.language, row.orientation, row.pointer) for row in before} == {
-            ("qwerty", "en", "portrait", "touch")
-        }
-        assert before[0].canvas_width == pytest.approx(390)
-        assert len(json.loads(before[0].points)) > 10
-
-        page.context.set_offline(True)
-        finger.swipe("train", QWERTY, seed=4)
-        sent_and_waiting(page, 4, 1)
-        assert now(page) == "home"
-        assert len(mine()) == 3
-        page.context.set_offline(False)
-        sent_and_waiting(page, 5)
-        assert [row.word for row in mine()] == ["Take", "the", "<b>early</b>", "train"]
-
-        page.locator("#delete").tap()
-        page.locator("#confirm-yes").tap()
-        page.wait_for_function("() => document.querySelector('#deleted').textContent.includes('4 entries')")
-        assert mine() == []
-        assert page.locator("#agree").is_visible()
-
-
-def test_swipes_wait_through_a_closed_page(browser, site, store):
-    """What could not be sent is sent by the next visit."""
-    with opened(browser, f"{site}/collect") as page:
-        page.locator("#agree").tap()
-        page.wait_for_selector("#sentence .now")
-        page.route("**/api/swipes", lambda route: route.abort())
-        page.locator("#skip").tap()
-        sent_and_waiting(page, 0, 1)
-        before = len(rows(store))
-        page.unroute("**/api/swipes")
-        page.goto(f"{site}/collect")
-        page.wait_for_function("() => !Object.keys(localStorage).some(key => key.startsWith('glissando:swipe'))")
-        assert len(rows(store)) == before + 1
-
-
-def test_only_fingers_give(browser, site):
-    with opened(browser, f"{site}/collect", has_touch=False, is_mobile=False) as page:
-        page.wait_for_selector("#desktop-address")
-        assert page.locator("#agree").is_hidden()
-        assert page.locator("#desktop-address").inner_text() == f"{site}/collect"
-
-
-def test_the_operators_page(browser, site):
-    with opened(browser, f"{site}/collect") as page:
-        page.locator("#agree").tap()
-        page.wait_for_selector("#sentence .now")
-        Finger(page).swipe(now(page), QWERTY)
-        sent_and_waiting(page, 1)
-    with opened(browser, f"{site}/operator") as page:
-        page.fill("#token", "wrong")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#toast:not([hidden])")
-        page.fill("#token", "t")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#recent canvas")
-        assert page.locator("#groups tr").count() == 1
-        assert page.locator("#hours rect").count() == 1
 
 
 def test_the_api_page_tries_an_example(browser, site):

@@ -63,3 +63,16 @@ def test_a_word_too_long_for_the_network_is_judged_by_its_keys(keyboard):
     assert check.key_distance < 2
     assert not check.flagged
     assert check_swipe(keyboard, gesture("hello"), word).flagged
+
+
+@pytest.mark.parametrize(("x", "y", "read"), [(0.0, 0.0, "i"), (0.03, 0.1, "i"), (0.1, 0.0, "o")])
+def test_a_word_of_one_letter_is_tapped(keyboard, x, y, read):
+    key = QWERTY.keys[QWERTY.letters.index("i")]
+    check = check_swipe(keyboard, Gesture.from_points([(key.cx + x, key.cy + y, t) for t in (0, 60)]), "“I”")
+    assert (check.read, check.right, check.flagged, check.cost) == (read, read == "i", False, None)
+
+
+def test_a_swipe_is_no_tap(keyboard):
+    check = check_swipe(keyboard, gesture("hello"), "I")
+    assert check.flagged
+    assert check.key_distance > 2

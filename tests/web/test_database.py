@@ -26,8 +26,9 @@ def test_sqlite_loses_nothing_and_says_come_back_while_it_is_locked(tmp_path, mo
     database.close()
 
 
-def test_text_that_postgresql_cannot_hold_is_the_callers_fault(postgres):
-    database = Database(postgres)
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_text_that_postgresql_cannot_hold_is_the_callers_fault(store_url):
+    database = Database(store_url)
     with pytest.raises(StoreError, match="cannot hold"), database.read() as connection:
         connection.execute(sentences.select().where(sentences.c.id == "a\0b"))
     database.close()

@@ -1,100 +1,150 @@
-// What must reach the server, kept in the browser until the server says it has it: swipes, and requests to delete.
+// What must reach the server, kept in the browser until the server has it: withdrawals, and swipes.
 
 import { call } from "./api.js";
+import { get, getValue, names, put, remove } from "./collect-keep.js";
 
-const SWIPE = "glissando:swipe:";
-const DELETION = "glissando:delete:";
-const LONGEST = 30000; // ms between two tries
+const SWIPE = "swipe:"; // and the attempt, and the session
+const WITHDRAWAL = "withdraw:"; // and the code
+const FIRST = 1000; // ms between the first two tries; each later wait is twice as long
+const LONGEST = 30000;
+const CODES = 50; // in one request
+const OLD = "delete:"; // where an older page kept the sessions to be deleted
 
 export class Outbox {
-  // changed(): called when something was sent, refused or added; renew(): gives a new session's secret.
-  constructor({ changed, renew }) {
-    this.changed = changed;
-    this.renew = renew;
-    this.sent = 0;
-    this.refused = 0;
-    this.deleted = null;
-    this.pause = 1000;
-    this.memory = new Map(); // where the browser has no room left
-    window.addEventListener("online", () => this.flush());
+  /**
+   * @param {object} on
+   * @param {() => void} on.changed something was added, sent or refused
+   * @param {(secret: string) => void} on.lost the server does not know a session; its swipes wait for adopt()
+   * @param {(secret: string) => void} on.withdrawn a session was withdrawn from somewhere else
+   * @param {(answer: {removed: number, sessions: {known: boolean, removed: number}[]}) => void} on.removed withdrawals are done
+   */
+  constructor(on) {
+    Object.assign(this, { on, sent: 0, refused: 0, reachable: navigator.onLine, trouble: "", pause: FIRST });
+    this.lost = new Set(); // sessions that the server does not know
+    this.hopes = new Map(); // by name: who waits for the answer
+    window.addEventListener("online", () => { this.reachable = true; this.flush(); });
+    window.addEventListener("offline", () => { this.reachable = false; });
+    for (const name of names(OLD)) { put(WITHDRAWAL + get(name), "1"); remove(name); }
   }
 
-  get waiting() { return this.#keys(SWIPE).length; }
+  /** How many swipes wait. */
+  get waiting() { return names(SWIPE).length; }
 
+  /** How many withdrawals wait. */
+  get withdrawing() { return names(WITHDRAWAL).length; }
+
+  /** Sends a swipe, now or later. Gives the server's answer; null where it was refused or withdrawn. */
   add(body) {
-    this.#put(`${SWIPE}${String(body.attempt).padStart(7, "0")}:${body.session}`, JSON.stringify(body));
-    this.changed();
-    return this.flush();
+    const name = nameOf(body);
+    put(name, JSON.stringify(body));
+    const answer = new Promise((resolve) => { this.hopes.set(name, resolve); });
+    this.on.changed();
+    this.flush();
+    return answer;
   }
 
-  // Forgets what waits of a session and asks the server to forget the rest, now or as soon as it can be reached.
-  deleteSession(session) {
-    for (const key of this.#keys(SWIPE)) if (key.endsWith(`:${session}`)) this.#remove(key);
-    this.#put(`${DELETION}${session}`, session);
-    this.changed();
-    return this.flush();
+  /**
+   * Withdraws sessions, now or as soon as the server can be reached. Swipes of theirs that wait are dropped at once.
+   * @param {string[]} codes secrets and receipts
+   * @param {string[]} secrets whose swipes are dropped
+   * @returns {number} how many were
+   */
+  withdraw(codes, secrets) {
+    const dropped = secrets.reduce((sum, secret) => sum + this.#drop(secret), 0); // which makes room in a full storage
+    for (const code of codes) put(WITHDRAWAL + code, "1");
+    this.on.changed();
+    this.flush();
+    return dropped;
   }
 
-  // Sends all that waits, oldest first, one at a time; returns when nothing waits or the server cannot be reached.
+  /** Gives swipes of lost sessions to another one. stamp: the session and the number of its next attempt. */
+  adopt(stamp) {
+    for (const name of names(SWIPE)) {
+      const body = getValue(name);
+      if (!this.lost.has(body?.session)) continue;
+      const moved = { ...body, ...stamp() };
+      put(nameOf(moved), JSON.stringify(moved));
+      if (this.hopes.has(name)) this.hopes.set(nameOf(moved), this.hopes.get(name));
+      this.hopes.delete(name);
+      remove(name);
+    }
+    this.lost.clear();
+    this.flush();
+  }
+
+  /** Sends all that waits, withdrawals first, one request at a time, until nothing waits or the server cannot be reached. */
   async flush() {
-    if (this.flushing) return; // what was added meanwhile is seen by the loop that runs
+    if (this.flushing) return; // the loop that runs sees what was added
     this.flushing = true;
     clearTimeout(this.timer);
+    this.trouble = "";
     try {
-      for (let key = this.#next(); key; key = this.#next()) {
-        await (key.startsWith(DELETION) ? this.#sendDeletion(key) : this.#sendSwipe(key));
-        this.pause = 1000;
-        this.changed();
+      for (;;) {
+        const codes = this.trouble ? [] : names(WITHDRAWAL).slice(0, CODES);
+        const name = names(SWIPE).find((one) => !this.lost.has(secretOf(one)));
+        if (codes.length) await this.#withdraw(codes);
+        else if (name) await this.#send(name);
+        else break;
+        [this.pause, this.reachable] = [FIRST, true];
+        this.on.changed();
       }
     } catch (error) {
-      this.timer = setTimeout(() => this.flush(), Math.max(this.pause, 1000 * (error.wait ?? 0)));
-      this.pause = Math.min(this.pause * 2, LONGEST);
+      if (!error.temporary) throw error;
+      this.reachable = false;
+      this.#later(error.wait);
     } finally {
       this.flushing = false;
+      this.on.changed();
     }
-    this.changed();
+    if (this.trouble) this.#later(0);
   }
 
-  async #sendDeletion(key) {
-    const { removed } = await call("/api/withdrawals", { method: "POST", body: { codes: [this.#get(key)] } });
-    this.deleted = removed;
-    this.#remove(key);
+  #later(wait) {
+    this.timer = setTimeout(() => this.flush(), Math.max(this.pause, 1000 * (wait ?? 0)));
+    this.pause = Math.min(this.pause * 2, LONGEST);
   }
 
-  async #sendSwipe(key) {
-    const body = JSON.parse(this.#get(key));
+  // A withdrawal is never given up: where the server refuses it, it is tried again later.
+  async #withdraw(kept) {
     try {
-      await call("/api/swipes", { method: "POST", body });
+      const answer = await call("api/withdrawals", { method: "POST", body: { codes: kept.map((name) => name.slice(WITHDRAWAL.length)) } });
+      for (const name of kept) remove(name);
+      this.on.removed(answer);
+    } catch (error) {
+      if (error.temporary) throw error;
+      this.trouble = error.message;
+    }
+  }
+
+  async #send(name) {
+    const body = getValue(name);
+    if (!body) { remove(name); return; }
+    let answer = null;
+    try {
+      answer = await call("api/swipes", { method: "POST", body });
       this.sent += 1;
     } catch (error) {
       if (error.temporary) throw error;
-      if (error.kind === "UnknownSessionError") {
-        const session = await this.renew(body.session);
-        if (session) {
-          this.#put(`${key.split(":").slice(0, 3).join(":")}:${session}`, JSON.stringify({ ...body, session }));
-          this.#remove(key);
-          return;
-        }
-      }
-      this.refused += 1;
+      if (get(name) === null) { /* it was withdrawn while it was on its way */ }
+      else if (error.kind === "UnknownSessionError") { this.lost.add(body.session); this.on.lost(body.session); return; }
+      else if (error.kind === "WithdrawnError") { this.#drop(body.session); this.on.withdrawn(body.session); }
+      else this.refused += 1;
     }
-    this.#remove(key);
+    remove(name);
+    this.#settle(name, answer);
   }
 
-  #next() { return [...this.#keys(DELETION), ...this.#keys(SWIPE)][0]; }
-
-  #keys(start) {
-    return [...Object.keys(localStorage), ...this.memory.keys()].filter((key) => key.startsWith(start)).sort();
+  #drop(secret) {
+    const dropped = names(SWIPE).filter((name) => secretOf(name) === secret);
+    for (const name of dropped) { remove(name); this.#settle(name, null); }
+    return dropped.length;
   }
 
-  #get(key) { return this.memory.get(key) ?? localStorage.getItem(key); }
-
-  #put(key, value) {
-    try { localStorage.setItem(key, value); } catch { this.memory.set(key, value); }
-  }
-
-  #remove(key) {
-    this.memory.delete(key);
-    localStorage.removeItem(key);
+  #settle(name, answer) {
+    this.hopes.get(name)?.(answer);
+    this.hopes.delete(name);
   }
 }
+
+const nameOf = ({ attempt, session }) => `${SWIPE}${String(attempt).padStart(7, "0")}:${session}`;
+const secretOf = (name) => name.slice(name.indexOf(":", SWIPE.length) + 1);

@@ -42,6 +42,9 @@ const NAMES = {
 };
 export const layoutName = (name) => NAMES[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
+/** Layouts that are not for the public; a link to one still works. */
+export const RESEARCH = new Set(["qwerty_z15"]);
+
 /** The name of a layout as people read it; that of one's own stays as it was given. */
 export const titleOf = (layout) => (layout.custom ? layout.name : layoutName(layout.name));
 

@@ -4,10 +4,9 @@ import { closes } from "./dialogs.js";
 import { languagesFor } from "./languages.js";
 import { linkTo } from "./layouts.js";
 import { copy } from "./output.js";
-import { $, languageName, make, titleOf, toast } from "./page.js";
+import { $, RESEARCH, languageName, make, titleOf, toast } from "./page.js";
 import { layoutPicture } from "./picture.js";
 
-const RESEARCH = new Set(["qwerty_z15"]); // not for the public; a link to one still works
 const MOST_LANGUAGES = 2;
 
 export class Picker {
