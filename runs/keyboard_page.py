@@ -2,7 +2,7 @@
 
     npm install --prefix js
     python runs/keyboard_page.py                 # about six minutes of two cores; needs GLISSANDO_DATA and chromium
-    python runs/keyboard_page.py --minutes 60    # also the memory over as many swipes as an hour has, five minutes more
+    python runs/keyboard_page.py --minutes 60    # also the memory over as many swipes as an hour has, ten minutes more
 
 Swipes are replayed as touch events, each at its time. The words are compared with those that the library's Draft writes
 for the points that the page has recorded. The time counts from the pointer's end to the change of the text.
