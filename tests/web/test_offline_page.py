@@ -266,7 +266,8 @@ def test_a_newer_version_is_fetched_in_the_background_and_used_at_the_next_start
 SPOIL = """async () => {
     for (const name of await caches.keys()) {
         const cache = await caches.open(name);
-        for (const { url } of await cache.keys()) if (url.endsWith("/page.js")) await cache.put(url, new Response("damaged("));
+        const found = (await cache.keys()).filter(({ url }) => url.endsWith("/page.js"));
+        for (const { url } of found) await cache.put(url, new Response("damaged("));
     }
 }"""
 
