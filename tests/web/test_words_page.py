@@ -154,14 +154,14 @@ def test_why_not_my_word_says_what_was_read_and_offers_to_add_it(browser, keyboa
         assert "Here is what I read" in said
 
 
-COSTS = """async costs => {
+COSTS = """async ([costs, worst]) => {
     const { showWhy } = await import('/static/insight.js');
     const root = document.createElement('div');
     const letters = costs.map((cost, frame) => ({ letter: 'ab'[frame], frame, cost }));
     const texts = ['outscored', 'pruned', 'out of lexicon'].map(verdict => {
         const meant = {
             word: 'ab', verdict, rank: 2, would_rank: 2, score: -1, best_score: 0, frequency: 9, opinion: null,
-            costs: letters, best_costs: letters, worst: costs.indexOf(Math.max(...costs)),
+            costs: letters, best_costs: letters, worst,
         };
         const answer = { candidates: [{ word: 'cd' }], literal: 'cd', asked: false, best: null, meant };
         showWhy(root, answer, { isOwn: () => true, learn() {} });
@@ -174,7 +174,7 @@ COSTS = """async costs => {
 
 def test_a_letter_that_cost_nothing_is_not_blamed(browser, keyboard_site):
     with opened(browser, keyboard_site) as page:
-        nothing, something = (page.evaluate(COSTS, costs) for costs in ([0.0, 0.049], [0.0, 0.05]))
+        nothing, something = (page.evaluate(COSTS, given) for given in ([[0.0, 0.049], None], [[0.0, 0.05], 1]))
     assert nothing["bars"] == nothing["worst"] == 0
     assert "cost" not in nothing["text"]
     assert "first letters" not in nothing["text"]

@@ -78,8 +78,6 @@ function gateChart({ gate, letters }) {
     makeSvg("path", { d: `M${line}`, class: "line" }), ...marks);
 }
 
-const WORTH_SAYING = 0.05; // nats: a letter that cost less is not to blame
-
 /**
  * Says why a word was not first.
  * @param {HTMLElement} root
@@ -105,10 +103,7 @@ export function showWhy(root, answer, { isOwn, learn }) {
 }
 
 // The letter that cost most, where it cost anything worth saying.
-function blamed(meant) {
-  const worst = meant.costs[meant.worst];
-  return worst?.cost >= WORTH_SAYING ? worst.letter : "";
-}
+const blamed = (meant) => (meant.worst === null ? "" : meant.costs[meant.worst].letter);
 
 // What the network read without a dictionary.
 function read(literal) {
