@@ -104,7 +104,8 @@ def test_a_scribble_is_asked_for_again_once_and_kept_with_a_flag(browser, collec
 
 def test_a_scribble_made_offline_is_asked_for_again_before_the_next_sentence(browser, collection_site, given):
     with donor(browser, collection_site, words=5) as page:
-        long_word(page)
+        while len(now(page)) < 4 or not page.locator("#sentence .now + span").count():  # not the last word
+            skip(page)
         page.context.set_offline(True)
         sentence, word = page.locator("#sentence").inner_text(), scribble(page)
         page.context.set_offline(False)
