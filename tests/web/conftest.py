@@ -62,7 +62,7 @@ def browser() -> Iterator:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def keyboard_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server with the packaged weights."""
     store = tmp_path_factory.mktemp("site") / "swipes.db"
@@ -70,7 +70,7 @@ def keyboard_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def device_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server whose page reads swipes by itself."""
     runtime, store = npm_runtime(), tmp_path_factory.mktemp("site") / "swipes.db"
