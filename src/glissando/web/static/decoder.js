@@ -133,7 +133,7 @@ async function start() {
     await device.ask("open", { index, languages: current.language.split(",") });
     if (words) await use(words);
   } catch (error) {
-    if (error.kind === "missing") { device.close(); tell("the download was interrupted"); throw missing(current.language); }
+    if (error.kind === "missing") { device.close(); Object.assign(status, { loaded: 0, total: 0 }); tell("the download was interrupted"); throw missing(current.language); }
     if (error.kind === "kit") { device.close(); died(); }
     throw error;
   }
@@ -148,6 +148,7 @@ async function start() {
 // The worker can work no more.
 function died() {
   [open, opening] = [false, null];
+  Object.assign(status, { loaded: 0, total: 0 }); // its downloads ended with it
   deaths += 1;
   if (deaths < LIVES) openDevice().catch(() => {});
   else tell(FAILED);
