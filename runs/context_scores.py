@@ -17,7 +17,8 @@ from sets import arguments, half_of_the_people, keyboard_and_swipes
 from glissando.evaluation.beams import StoredBeams, TuningSet
 from glissando.evaluation.fit import CONSTANTS, fit_scoring
 from glissando.evaluation.metrics import calibration_error, reliability
-from glissando.evaluation.prompts import count_people, prompt_texts
+from glissando.evaluation.prompts import prompt_texts
+from glissando.evaluation.survey import Survey
 from glissando.scoring import Scoring
 
 ASSETS = Path(__file__).parents[1] / "src" / "glissando" / "assets" / "scoring"
@@ -52,8 +53,9 @@ if __name__ == "__main__":
     given = parser.parse_args()
     for method, files in FILES.items():
         keyboard, swipes = keyboard_and_swipes(given.data, "val", method=method)  # type: ignore[arg-type]
-        people = count_people(swipes, [given.data / "swipes" / "how_we_swipe_train.jsonl.gz"])
-        sentences = np.array([people[swipe.sentence] > 1 for swipe in swipes])  # type: ignore[index]
+        survey = Survey.of(swipes)
+        survey.read_prompts([given.data / "swipes" / "how_we_swipe_train.jsonl.gz"])
+        sentences = np.array([survey.is_sentence(swipe.sentence) for swipe in swipes])  # type: ignore[arg-type]
         gestures, words = [swipe.gesture for swipe in swipes], [swipe.word for swipe in swipes]
         encoded = TuningSet.encode(keyboard, gestures, words, prompt_texts(swipes))  # type: ignore[arg-type]
         scoring = keyboard.scoring

@@ -24,7 +24,8 @@ from sets import TITLES, Encoded, arguments, half_of_the_people, keyboard_and_sw
 from glissando.evaluation.beams import StoredBeams, TuningSet
 from glissando.evaluation.fit import CONSTANTS, fit_matched, fit_scoring
 from glissando.evaluation.labelfree import made_up_weight, word_usage
-from glissando.evaluation.prompts import count_people, prompt_texts
+from glissando.evaluation.prompts import prompt_texts
+from glissando.evaluation.survey import Survey
 from glissando.keyboard import Keyboard
 from glissando.runtime import MatcherRuntime
 from glissando.scoring import Scoring, load_scoring
@@ -112,8 +113,9 @@ def main(chosen: argparse.Namespace) -> None:
     """Fit, compare, and write if asked."""
     matcher = MatcherRuntime(load_weights(chosen.matcher))
     sets = {name: encode(chosen.data, name, matcher) for name in TITLES}
-    people = count_people(sets["val"].swipes, [chosen.data / "swipes" / "how_we_swipe_train.jsonl.gz"])
-    sentences = np.array([people[swipe.sentence] > 1 for swipe in sets["val"].swipes])  # type: ignore[index]
+    survey = Survey.of(sets["val"].swipes)
+    survey.read_prompts([chosen.data / "swipes" / "how_we_swipe_train.jsonl.gz"])
+    sentences = np.array([survey.is_sentence(swipe.sentence) for swipe in sets["val"].swipes])  # type: ignore[arg-type]
     crossed(sets["val"], chosen.doubt, sentences)
     networks = f"encoder {load_weights('encoder').card['sha256'][:12]}, matcher {matcher.weights.card['sha256'][:12]}"
     for name, studies, shares in (

@@ -314,3 +314,12 @@ def test_a_tap_has_an_answer_with_the_packaged_matcher():
 def test_weights_that_are_no_matcher_are_refused(tiny_weights):
     with pytest.raises(WeightsError, match="a matcher takes path, keys, mask and gives scores"):
         glissando.load(lexicon={"a": 1}, matcher=tiny_weights, method="matcher")
+
+
+def test_what_is_read_of_a_swipe_does_not_depend_on_the_others():
+    board, rng = glissando.load("qwerty", "en"), np.random.default_rng(0)
+    paths = rng.uniform(size=(75, 2, 64)).astype(np.float32)
+    whole = board.read_paths(paths).log_probs
+    for size in (1, 2, 7, 33):
+        parts = [board.read_paths(paths[start : start + size]).log_probs for start in range(0, len(paths), size)]
+        assert np.array_equal(np.concatenate(parts), whole)

@@ -198,7 +198,7 @@ def explain(
     """
     gesture, affixes = as_gesture(points), keyboard.dictionary.affixes(*tapped)
     emissions = keyboard.emissions(gesture)
-    swipe = _Swipe(keyboard, gesture, keyboard.read([gesture]), context)
+    swipe = _Swipe(keyboard, gesture, keyboard.read_one(gesture), context)
     ranking = swipe.rank(keyboard.find(gesture, swipe.readings, affixes=affixes))
     first = ranking.candidates[0] if ranking.candidates else None
     letters = letter_costs(keyboard, swipe.log_probs, first.letters)[0] if first else []

@@ -35,6 +35,9 @@ METHODS: tuple[Method, ...] = ("auto", "encoder", "decoder", "matcher")
 MATCHED = 16  # finalists that a matcher compares; 24 and 48 gain nothing (docs/matcher.md)
 PLAIN = -2.0  # log-probability of a sure word's letters from which on nothing is read without the lexicon
 BATCH = 64  # swipes per run of the networks; more gains nothing on a CPU
+# Batches are filled up to a multiple of this: otherwise the kernels treat the last swipes differently, and what they
+# read would depend, in the last bits, on how many swipes are read together.
+FULL = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,26 +155,29 @@ class Keyboard:
     def finalists(self, points: Points, prefix: str = "", suffix: str = "") -> Finalists:
         """The words that a swipe may mean, scored as if it stood alone; tapped letters are as in ``decode``."""
         gesture = as_gesture(points)
-        spellings = self.find(gesture, self.read([gesture]), affixes=self.dictionary.affixes(prefix, suffix))
+        spellings = self.find(gesture, self.read_one(gesture), affixes=self.dictionary.affixes(prefix, suffix))
         return self.score(spellings, self.match(gesture, spellings))
 
     def emissions(self, points: Points) -> Emissions:
         """What the encoder saw, key by key, with B = 1."""
         return self.encoder.run(resample_batch([as_gesture(points)]), self.layout.centres)
 
+    def read_one(self, gesture: Gesture) -> Readings:
+        """Run the networks over one swipe, without the filling of ``read``: the quickest, with other rounding."""
+        return self._read_batch(resample_batch([gesture]))
+
     def read(self, gestures: Sequence[Gesture]) -> Readings:
         """Run the networks over B swipes."""
         return self.read_paths(resample_batch(gestures))
 
     def read_paths(self, paths: np.ndarray) -> Readings:
-        """Run the networks over resampled paths, [B, 2, 64], on all cores where there are several."""
-        if len(paths) <= 1:
-            return self._read_batch(paths)
-        size = min(BATCH, -(-len(paths) // CORES))
-        parts = map_on_cores(self._read_batch, [paths[i : i + size] for i in range(0, len(paths), size)])
+        """Run the networks over resampled paths, [B, 2, 64], on all cores; the other swipes do not matter to one."""
+        size = min(BATCH, FULL * -(-len(paths) // (FULL * CORES)))
+        filled = np.concatenate([paths, np.zeros((-len(paths) % FULL, *paths.shape[1:]), paths.dtype)])
+        parts = map_on_cores(self._read_batch, [filled[i : i + size] for i in range(0, len(filled), size)])
         corrected = [part.corrected for part in parts if part.corrected is not None]
-        log_probs = np.concatenate([part.log_probs for part in parts])
-        return Readings(log_probs, np.concatenate(corrected) if corrected else None)
+        log_probs = np.concatenate([part.log_probs for part in parts])[: len(paths)]
+        return Readings(log_probs, np.concatenate(corrected)[: len(paths)] if corrected else None)
 
     def find(self, gesture: Gesture, readings: Readings, row: int = 0, affixes: Affixes = NO_AFFIXES) -> Spellings:
         """The spellings that one swipe may mean, measured: words, and literals where no word is plain to see.

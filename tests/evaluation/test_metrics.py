@@ -1,7 +1,9 @@
+import json
+
 import numpy as np
 import pytest
 
-from glissando.evaluation.metrics import Bin, Outcome, calibration_error, coverage, reliability, summarise
+from glissando.evaluation.metrics import Bin, Outcome, Tally, calibration_error, coverage, reliability, summarise
 
 
 def test_ranks_by_hand():
@@ -66,3 +68,24 @@ def test_coverage_by_hand():
     assert found.at(75) == (80, 0.5)
     assert coverage(outcomes[1:2]).at(95) is None
     assert len(coverage([Outcome("a", ())]).threshold) == 0
+
+
+def test_tallies_of_parts_give_the_same_digits_in_any_order():
+    rng = np.random.default_rng(1)
+    words = ["the", "tie", "ten", "to", "a", "lonely"]
+    outcomes = [
+        Outcome(
+            str(rng.choice(words)), tuple(rng.permutation(words)[: rng.integers(0, 6)].tolist()),
+            bool(rng.uniform() < 0.9), str(rng.choice(words)), float(rng.uniform()),
+        )
+        for _ in range(300)
+    ]  # fmt: skip
+    whole = summarise(outcomes)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(outcomes))
+        sum_ = Tally()
+        for part in np.array_split(order, seed + 2):
+            tally = Tally.of([outcomes[row] for row in part])
+            sum_.add(Tally.from_dict(json.loads(json.dumps(tally.to_dict()))))
+        assert sum_.metrics() == whole  # to the last digit
+    assert Tally().n == 0

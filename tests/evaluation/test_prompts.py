@@ -10,7 +10,7 @@ from scripted import SWIPE, scripted_keyboard
 from glissando.corpus.records import swipe_from_dict
 from glissando.errors import CorpusError
 from glissando.evaluation.evaluate import EvaluationOptions, evaluate
-from glissando.evaluation.prompts import Writing, count_people, places, prompt_texts
+from glissando.evaluation.prompts import Writing, places, prompt_texts
 from glissando.lexicon import Lexicon, join_lexicons
 from glissando.ngrams import build_context
 from glissando.scoring import Scoring
@@ -34,13 +34,6 @@ def test_a_prompt_that_is_given_again_begins_again():
     assert places(rows) == [0, 1, 0]
     others = swipes(("the", "the cat"), session="q")
     assert places([rows[1], *others]) == [1, 0]
-
-
-def test_people_are_counted_over_files(tmp_path):
-    (tmp_path / "more.jsonl").write_bytes(lines([row("cat", sentence="the cat", session="q"), row("no")]))
-    rows = swipes(("the", "the cat"), ("dog", "dog house"))
-    assert count_people(rows) == {"the cat": 1, "dog house": 1}
-    assert count_people(rows, [tmp_path / "more.jsonl"]) == {"the cat": 2, "dog house": 1}
 
 
 @pytest.fixture(scope="module")

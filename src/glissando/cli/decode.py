@@ -16,8 +16,9 @@ from glissando.cli.output import bar, print_json, print_table
 
 if TYPE_CHECKING:
     from glissando.corpus.layouts import LayoutShelf
-    from glissando.evaluation.evaluate import Evaluation, EvaluationOptions
+    from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.metrics import Metrics
+    from glissando.evaluation.result import Evaluation
     from glissando.gesture import Gesture
     from glissando.keyboard import Keyboard
     from glissando.scoring import Candidate
@@ -144,7 +145,6 @@ def evaluate(
     """
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.evaluate import evaluate as run
-    from glissando.evaluation.metrics import outcome_reliability
     from glissando.figures.tuning import check_picture, draw_reliability
 
     if reliability:
@@ -158,7 +158,7 @@ def evaluate(
     with bar("decoding") as progress:
         result = run(files, options, progress)
     if reliability:
-        draw_reliability({name: outcome_reliability(part) for name, part in result.outcomes.items()}, reliability)
+        draw_reliability(result.reliability, reliability)
     if as_json:
         print_json(result.to_dict())
     else:

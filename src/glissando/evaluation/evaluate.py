@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +16,12 @@ from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.lines import LineError, read_objects
 from glissando.corpus.records import Swipe, swipe_from_dict
 from glissando.errors import CorpusError, LexiconError
-from glissando.evaluation.metrics import Metrics, Outcome, summarise
+from glissando.evaluation.metrics import Outcome
 from glissando.evaluation.people import People
 from glissando.evaluation.people import finalists as finalists_of
-from glissando.evaluation.prompts import MODES, Mode, Writing, count_people
+from glissando.evaluation.prompts import MODES, Mode, Writing
+from glissando.evaluation.result import Evaluation, Tallies
+from glissando.evaluation.survey import Survey, with_median_aspect
 from glissando.gesture import Gesture
 from glissando.keyboard import METHODS as KEYBOARD_METHODS
 from glissando.keyboard import Keyboard
@@ -109,44 +111,6 @@ class EvaluationOptions:
             raise CorpusError(f"the letters given are a number from 0, got {self.letters}")
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Metrics of some swipes, and the outcomes that they were computed from.
-
-    Attributes:
-        overall: all of them.
-        by_layout: those on each layout.
-        outcomes: by layout, in the order read.
-        sentences: those whose prompt several people were given, None where there are none: studies draw sentences
-            from a list.
-        words: those whose prompt one person was given, None where there are none: studies make up random words.
-        known: those whose word the lexicon has, None where there are none.
-        unknown: those whose word it lacks, None where there are none; added targets are unknown words, too.
-    """
-
-    overall: Metrics
-    by_layout: dict[str, Metrics]
-    outcomes: dict[str, list[Outcome]]
-    sentences: Metrics | None = None
-    words: Metrics | None = None
-    known: Metrics | None = None
-    unknown: Metrics | None = None
-
-    @property
-    def parts(self) -> dict[str, Metrics]:
-        """The metrics of kinds of swipes that are there: known and unknown words if both are, sentences and words."""
-        kinds = {"sentences": self.sentences, "words": self.words}
-        if self.unknown is not None:
-            kinds |= {"known": self.known, "unknown": self.unknown}
-        return {name: metrics for name, metrics in kinds.items() if metrics is not None}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form, without the outcomes."""
-        by_layout = {name: metrics.to_dict() for name, metrics in self.by_layout.items()}
-        parts = {name: metrics.to_dict() for name, metrics in self.parts.items()}
-        return {"overall": self.overall.to_dict(), "by_layout": by_layout, **parts}
-
-
 def evaluate(
     files: Iterable[str | Path], options: EvaluationOptions, progress: Callable[[int, int], None] | None = None
 ) -> Evaluation:
@@ -158,28 +122,30 @@ def evaluate(
         progress: called with (swipes done, swipes in all).
     """
     groups: dict[str, list[Swipe]] = defaultdict(list)
-    shelf = LayoutShelf(options.layouts)
+    shelf, survey, tallies = LayoutShelf(options.layouts), Survey(), Tallies()
     for path in files:
         for swipe in read_targets(path, shelf, options):
             groups[swipe.layout].append(swipe)
-    total = sum(len(swipes) for swipes in groups.values())
-    if not total:
-        raise CorpusError("no swipe to evaluate: the files are empty or every swipe was filtered out")
+            survey.count(swipe)
+    survey.read_prompts(options.prompts)
     outcomes: dict[str, list[Outcome]] = {}
-    by_layout: dict[str, Metrics] = {}
-    latencies: list[float] = []
+    latencies: dict[str, list[float]] = {}
     for name, swipes in groups.items():
         before = sum(len(done) for done in outcomes.values())
-        board, known = keyboard_for(with_aspect(shelf[name], swipes), [swipe.word for swipe in swipes], options)
-        board = judged_board(board, options)
-        report = (lambda done, before=before: progress(before + done, total)) if progress else None
+        report = (lambda done, before=before: progress(before + done, survey.swipes.total())) if progress else None
+        board, known = surveyed_board(name, shelf, survey, options)
         outcomes[name] = decode_swipes(board, swipes, known, options, report)
-        timed = time_decoding(board, [swipe.gesture for swipe in swipes[:TIMED]])
-        latencies += timed
-        by_layout[name] = summarise(outcomes[name], float(np.median(timed)))
-    everything = [outcome for part in outcomes.values() for outcome in part]
-    overall = summarise(everything, float(np.median(latencies)))
-    return Evaluation(overall, by_layout, outcomes, *_by_prompt(groups, outcomes, options), *_by_known(everything))
+        tallies.count(name, swipes, outcomes[name], survey)
+        latencies[name] = time_decoding(board, [swipe.gesture for swipe in swipes[:TIMED]])
+    return tallies.evaluation(latencies, outcomes)
+
+
+def surveyed_board(
+    name: str, shelf: LayoutShelf, survey: Survey, options: EvaluationOptions
+) -> tuple[Keyboard | Shark2, frozenset[str]]:
+    """The keyboard that the swipes of a corpus on one layout are judged with, and the spellings its lexicon had."""
+    board, known = keyboard_for(survey.seen(shelf[name], name), survey.words[name], options)
+    return judged_board(board, options), known
 
 
 def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOptions) -> Iterator[Swipe]:
@@ -201,21 +167,21 @@ def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOption
             return
 
 
-def with_aspect(layout: Layout, swipes: Sequence[Swipe]) -> Layout:
-    """The layout with the aspect of the canvases it was swiped on, where those are known."""
-    aspects = [swipe.aspect for swipe in swipes if swipe.aspect]
-    return replace(layout, aspect=float(np.median(aspects))) if aspects else layout
+def with_aspect(layout: Layout, swipes: Iterable[Swipe]) -> Layout:
+    """The layout with the median aspect of the letter areas it was swiped on, where those are known."""
+    return with_median_aspect(layout, Counter(swipe.aspect for swipe in swipes if swipe.aspect))
 
 
 def keyboard_for(
-    layout: Layout, targets: Sequence[str], options: EvaluationOptions
+    layout: Layout, targets: Iterable[str], options: EvaluationOptions
 ) -> tuple[Keyboard | Shark2, frozenset[str]]:
     """The keyboard that some options describe, and the spellings its lexicon had before targets were added."""
     lexicon = words_for(layout, options)
     letters = frozenset(layout.letters)
     known = frozenset(lexicon.spell(letters))
     if options.add_targets:
-        lexicon = lexicon.with_words(word for word in targets if "".join(typed_letters(word, letters)) not in known)
+        missing = (word for word in set(targets) if "".join(typed_letters(word, letters)) not in known)
+        lexicon = lexicon.with_words(sorted(missing))  # the order of the corpus does not matter
     if options.method == "shark2":
         return Shark2(layout, lexicon, load_shark2(options.scoring)), known
     board = load(
@@ -348,27 +314,6 @@ def _given_letters(board: Keyboard, swipes: Sequence[Swipe], count: int) -> list
     letters = frozenset(board.layout.letters)
     spelled = ("".join(typed_letters(swipe.word, letters)) for swipe in swipes)
     return [board.dictionary.affixes(word[:count], "") for word in spelled]
-
-
-def _by_known(outcomes: Sequence[Outcome]) -> tuple[Metrics | None, Metrics | None]:
-    """The metrics of words that the lexicon has, and of those that it lacks."""
-    kinds = ([one for one in outcomes if one.known is known] for known in (True, False))
-    known, unknown = (summarise(kind) if kind else None for kind in kinds)
-    return known, unknown
-
-
-def _by_prompt(
-    groups: Mapping[str, Sequence[Swipe]], outcomes: Mapping[str, Sequence[Outcome]], options: EvaluationOptions
-) -> tuple[Metrics | None, Metrics | None]:
-    """The metrics of sentences and of random words."""
-    people = count_people((swipe for swipes in groups.values() for swipe in swipes), options.prompts)
-    kinds: tuple[list[Outcome], list[Outcome]] = ([], [])
-    for name, swipes in groups.items():
-        for swipe, outcome in zip(swipes, outcomes[name], strict=True):
-            if swipe.sentence is not None:
-                kinds[0 if people[swipe.sentence] > 1 else 1].append(outcome)
-    sentences, words = (summarise(kind) if kind else None for kind in kinds)
-    return sentences, words
 
 
 def _key_distance(swipe: Swipe, layout: Layout) -> float:

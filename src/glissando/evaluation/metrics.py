@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,6 +12,8 @@ import numpy as np
 
 MIN_EXAMPLES = 5  # words with fewer swipes do not count in the word-level metrics (the report's "@5")
 BINS = 15  # equally wide, as is usual for the expected calibration error
+DEPTH = 5  # ranks that count in the mean average precision
+ONE = 2**60  # probabilities are summed in units of 1 / ONE: whole numbers, so that their order does not matter
 
 
 @dataclass(frozen=True)
@@ -79,28 +81,116 @@ class Metrics:
         return asdict(self)
 
 
-def summarise(outcomes: Sequence[Outcome], ms_p50: float | None = None) -> Metrics:
-    """Count a set of decoded swipes; at least one."""
-    ranks = np.array([outcome.rank for outcome in outcomes])
-    number = {word: index for index, word in enumerate(dict.fromkeys(outcome.target for outcome in outcomes))}
-    targets = np.array([number[outcome.target] for outcome in outcomes])
-    first = np.array([number.get(outcome.ranking[0], -1) if outcome.ranking else -1 for outcome in outcomes])
-    accuracy = rank_accuracy(ranks, targets, first)
-    top1 = accuracy["top1"] / 100
-    read = [outcome.greedy == outcome.target for outcome in outcomes if outcome.greedy is not None]
-    bins = outcome_reliability(outcomes)
-    return Metrics(
-        n=len(outcomes),
-        top10=_share((ranks > 0) & (ranks <= 10)),
-        half_width=196 * math.sqrt(top1 * (1 - top1) / len(outcomes)),
-        greedy=_share(read) if read else None,
-        recall=_share(ranks > 0),
-        oov=_share([not outcome.known for outcome in outcomes]),
-        by_length=_by_length(outcomes, ranks),
-        calibration_error=calibration_error(bins) if bins else None,
-        ms_p50=ms_p50,
-        **accuracy,
-    )
+@dataclass
+class Tally:
+    """Counts of decoded swipes, from which the metrics follow.
+
+    Tallies of parts add up to the tally of the whole. All counts are whole numbers, so the metrics are the same to the
+    last digit, however the swipes are divided. Memory grows with the different words, not with the swipes.
+
+    Attributes:
+        ranks: swipes by the rank of their target, 0 where it was not found.
+        words: by target, swipes at ranks 1 to DEPTH, then all others.
+        first: how often letters were ranked first.
+        lengths: by letters of the target, swipes and those ranked first.
+        known: swipes whose word the lexicon had.
+        read: swipes that were read without a lexicon, and those read right.
+        bins: by bin of probability: swipes, those right, and the sum of probabilities in units of 1 / ONE.
+    """
+
+    ranks: Counter[int] = field(default_factory=Counter)
+    words: dict[str, list[int]] = field(default_factory=dict)
+    first: Counter[str] = field(default_factory=Counter)
+    lengths: dict[int, list[int]] = field(default_factory=dict)
+    known: int = 0
+    read: list[int] = field(default_factory=lambda: [0, 0])
+    bins: dict[int, list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, outcomes: Iterable[Outcome]) -> Tally:
+        """Count some outcomes."""
+        tally = cls()
+        for outcome in outcomes:
+            tally.count(outcome)
+        return tally
+
+    def count(self, outcome: Outcome) -> None:
+        """Count one decoded swipe."""
+        rank = outcome.rank
+        self.ranks[rank] += 1
+        places = self.words.setdefault(outcome.target, [0] * (DEPTH + 1))
+        places[rank - 1 if 1 <= rank <= DEPTH else DEPTH] += 1
+        if outcome.ranking:
+            self.first[outcome.ranking[0]] += 1
+        _add(self.lengths, len(outcome.target), (1, rank == 1))
+        self.known += outcome.known
+        if outcome.greedy is not None:
+            self.read = [self.read[0] + 1, self.read[1] + (outcome.greedy == outcome.target)]
+        if outcome.probability is not None:
+            _count_probability(self.bins, outcome.probability, rank == 1, BINS)
+
+    def add(self, other: Tally) -> None:
+        """Add the counts of other swipes."""
+        self.ranks.update(other.ranks)
+        self.first.update(other.first)
+        self.known += other.known
+        self.read = [mine + more for mine, more in zip(self.read, other.read, strict=True)]
+        for name in ("words", "lengths", "bins"):
+            for key, counts in getattr(other, name).items():
+                _add(getattr(self, name), key, counts)
+
+    @property
+    def n(self) -> int:
+        """The number of swipes."""
+        return self.ranks.total()
+
+    def metrics(self, ms_p50: float | None = None) -> Metrics:
+        """The metrics of at least one swipe; ``ms_p50`` is the time of one, where it was measured."""
+        found = np.array(list(self.words.values())).T  # [DEPTH + 1, V]
+        predicted = np.array([self.first[word] for word in self.words])
+        accuracy = _accuracy([self.ranks[rank] for rank in range(1, 4)], self.n, found, predicted)
+        top1 = accuracy["top1"] / 100
+        bins = self.reliability()
+        return Metrics(
+            n=self.n,
+            top10=self._share(sum(self.ranks[rank] for rank in range(1, 11))),
+            half_width=196 * math.sqrt(top1 * (1 - top1) / self.n),
+            greedy=100 * self.read[1] / self.read[0] if self.read[0] else None,
+            recall=self._share(self.n - self.ranks[0]),
+            oov=self._share(self.n - self.known),
+            by_length={n: {"n": all_, "top1": 100 * hits / all_} for n, (all_, hits) in sorted(self.lengths.items())},
+            calibration_error=calibration_error(bins) if bins else None,
+            ms_p50=ms_p50,
+            **accuracy,
+        )
+
+    def reliability(self) -> list[Bin]:
+        """The probabilities beside the share that is right; swipes without a probability do not count."""
+        return _as_bins(self.bins)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return vars(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tally:
+        """Read what ``to_dict`` and JSON made of a tally; JSON's keys are text."""
+        numbered = {
+            name: {int(key): value for key, value in data[name].items()} for name in ("ranks", "lengths", "bins")
+        }
+        return cls(
+            Counter(numbered["ranks"]), dict(data["words"]), Counter(data["first"]), numbered["lengths"],
+            data["known"], list(data["read"]), numbered["bins"],
+        )  # fmt: skip
+
+    def _share(self, count: int) -> float:
+        """A number of swipes in percent."""
+        return 100 * count / self.n
+
+
+def summarise(outcomes: Iterable[Outcome], ms_p50: float | None = None) -> Metrics:
+    """The metrics of some decoded swipes; at least one."""
+    return Tally.of(outcomes).metrics(ms_p50)
 
 
 def rank_accuracy(ranks: np.ndarray, targets: np.ndarray, first: np.ndarray) -> dict[str, float]:
@@ -114,15 +204,27 @@ def rank_accuracy(ranks: np.ndarray, targets: np.ndarray, first: np.ndarray) -> 
         first: [n] number of the word that was ranked first, -1 for a word that no swipe means.
     """
     size = int(max(targets.max(), first.max())) + 1
-    count = np.bincount(targets, minlength=size)
+    place = np.where((ranks >= 1) & (ranks <= DEPTH), ranks - 1, DEPTH)
+    found = np.bincount(place * size + targets, minlength=(DEPTH + 1) * size).reshape(DEPTH + 1, size)
     predicted = np.bincount(first[first >= 0], minlength=size)
-    right = np.bincount(targets[ranks == 1], minlength=size)
-    gains = np.where((ranks > 0) & (ranks <= 5), 1 / np.maximum(ranks, 1), 0.0)
-    precision = np.bincount(targets, gains, size)
+    return _accuracy([int((ranks == rank).sum()) for rank in range(1, 4)], len(ranks), found, predicted)
+
+
+def _accuracy(hits: Sequence[int], n: int, found: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """The figures of ``rank_accuracy`` from counts.
+
+    Args:
+        hits: swipes whose target is ranked first, second and third.
+        n: all swipes.
+        found: [DEPTH + 1, V] by word, swipes at each rank, then all others.
+        predicted: [V] how often each word was ranked first.
+    """
+    count = found.sum(axis=0)
     words = count >= MIN_EXAMPLES
-    top1, top3 = _share(ranks == 1), _share((ranks > 0) & (ranks <= 3))
-    map5 = _mean_percent(precision[words] / count[words])
-    f1 = _mean_percent(2 * right[words] / (count[words] + predicted[words]))
+    gains = sum(found[rank] / (rank + 1) for rank in range(DEPTH))
+    map5 = _mean_percent((gains / np.maximum(count, 1))[words])
+    f1 = _mean_percent((2 * found[0] / np.maximum(count + predicted, 1))[words])
+    top1, top3 = 100 * hits[0] / n, 100 * sum(hits) / n
     return {"top1": top1, "top3": top3, "map5": map5, "macro_f1_5": f1, "tt1mm5": (top1 + top3 + map5 + f1) / 4}
 
 
@@ -147,16 +249,10 @@ def reliability(
 
     Shape: [n], [n].
     """
-    probabilities, right = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    which = np.minimum((probabilities * bins).astype(int), bins - 1)
-    chosen = [which == index for index in np.unique(which)]
-    return [Bin(int(rows.sum()), float(probabilities[rows].mean()), float(right[rows].mean())) for rows in chosen]
-
-
-def outcome_reliability(outcomes: Sequence[Outcome]) -> list[Bin]:
-    """The bins of some outcomes; those without a probability do not count."""
-    judged = [(outcome.probability, outcome.rank == 1) for outcome in outcomes if outcome.probability is not None]
-    return reliability([probability for probability, _ in judged], [right for _, right in judged]) if judged else []
+    counts: dict[int, list[int]] = {}
+    for probability, hit in zip(probabilities, right, strict=True):
+        _count_probability(counts, float(probability), bool(hit), bins)
+    return _as_bins(counts)
 
 
 def calibration_error(bins: Sequence[Bin]) -> float:
@@ -211,19 +307,21 @@ def coverage(outcomes: Sequence[Outcome]) -> Coverage:
     )
 
 
-def _share(hits: Sequence[bool] | np.ndarray) -> float:
-    """Percent of true values."""
-    return 100 * int(np.count_nonzero(hits)) / len(hits)
+def _count_probability(counts: dict[int, list[int]], probability: float, right: bool, bins: int) -> None:
+    """Count one probability in its bin."""
+    _add(counts, min(int(probability * bins), bins - 1), (1, right, round(probability * ONE)))
+
+
+def _as_bins(counts: Mapping[int, Sequence[int]]) -> list[Bin]:
+    """The bins of some counts, the lowest probabilities first."""
+    return [Bin(n, total / (ONE * n), right / n) for _, (n, right, total) in sorted(counts.items())]
+
+
+def _add(table: dict[Any, list[int]], key: Any, counts: Sequence[int]) -> None:
+    """Add counts to those of a key."""
+    table[key] = [old + new for old, new in zip(table.get(key) or [0] * len(counts), counts, strict=True)]
 
 
 def _mean_percent(shares: np.ndarray) -> float:
-    """Mean of shares in percent, zero if there are none. Shape: [V]."""
-    return 100 * sum(shares.tolist()) / len(shares) if len(shares) else 0.0
-
-
-def _by_length(outcomes: Sequence[Outcome], ranks: np.ndarray) -> dict[int, dict[str, float]]:
-    """top1 and n for every length of word."""
-    groups: dict[int, list[bool]] = defaultdict(list)
-    for outcome, rank in zip(outcomes, ranks.tolist(), strict=True):
-        groups[len(outcome.target)].append(rank == 1)
-    return {length: {"n": len(hits), "top1": _share(hits)} for length, hits in sorted(groups.items())}
+    """Mean of shares in percent, zero if there are none; the order does not matter. Shape: [V]."""
+    return 100 * math.fsum(shares.tolist()) / len(shares) if len(shares) else 0.0

@@ -193,7 +193,7 @@ def _steps(keyboard: Keyboard, gestures: Sequence[Gesture]) -> dict[str, Callabl
 
 def _to_beam(keyboard: Keyboard, gesture: Gesture) -> None:
     """Decode as far as the report's end to end: resample, networks, beam."""
-    search(keyboard.read([gesture]).log_probs[0], keyboard.trie, keyboard.pruning)
+    search(keyboard.read_one(gesture).log_probs[0], keyboard.trie, keyboard.pruning)
 
 
 def _encoder_feed(paths: np.ndarray, keys: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,16 +1,14 @@
-"""Swipes in their prompts: where each word stands, what was written before it, and which prompts are sentences."""
+"""Swipes in their prompts: where each word stands, and what was written before it."""
 
 from __future__ import annotations
 
 import string
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from glissando.context import plain
-from glissando.corpus.lines import read_objects
-from glissando.corpus.records import Swipe, text_field
+from glissando.corpus.records import Swipe
 from glissando.keyboard import Keyboard
 from glissando.languages import TAIL
 from glissando.scoring import Candidate
@@ -20,19 +18,6 @@ Mode = Literal["none", "prompt", "decoded"]
 MODES: tuple[Mode, ...] = ("none", "prompt", "decoded")
 
 AROUND = "".join(set(string.punctuation) - set("'-"))  # what may stand around a word of a prompt
-
-
-def count_people(swipes: Iterable[Swipe], others: Iterable[str | Path] = ()) -> Mapping[str, int]:
-    """How many people were given each prompt, in some swipes and in other files of the same study."""
-    people: dict[str, set[str]] = defaultdict(set)
-    for swipe in swipes:
-        if swipe.sentence is not None:
-            people[swipe.sentence].add(swipe.session or "")
-    for path in others:
-        for _, data in read_objects(path):
-            if (sentence := text_field(data, "sentence")) is not None:
-                people[sentence].add(text_field(data, "session") or "")
-    return {sentence: len(sessions) for sentence, sessions in people.items()}
 
 
 def places(swipes: Iterable[Swipe]) -> list[int | None]:

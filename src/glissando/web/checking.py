@@ -53,7 +53,7 @@ def check_swipe(keyboard: Keyboard, gesture: Gesture, word: str, aspect: float |
     letters = typed_letters(word, frozenset(keyboard.layout.letters))
     if len(letters) == 1:
         return _check_tap(gesture, letters[0], keyboard.layout, aspect)
-    readings = keyboard.read([gesture])
+    readings = keyboard.read_one(gesture)
     spellings = keyboard.find(gesture, readings)
     best = next(iter(keyboard.choose(keyboard.score(spellings, keyboard.match(gesture, spellings, aspect)), 1)), None)
     labels = [keyboard.trie.letters.index(letter) for letter in letters]
