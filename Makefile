@@ -33,7 +33,7 @@ $(VENV)/base: pyproject.toml
 $(VENV)/dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch==2.13.0
-	$(PIP) -e '.[train,executorch,web,https,parquet,dev]'
+	$(PIP) -e '.[train,executorch,web,https,parquet,cluster,dev]'
 	touch $@ $(VENV)/base
 
 clean:  ## remove what was installed and cached here

@@ -61,6 +61,10 @@ class StorageError(GlissandoError):
     """The storage of a tuning's study cannot be reached or read."""
 
 
+class ClusterError(GlissandoError):
+    """A Ray cluster cannot be reached or failed, or a folder of results belongs to another job."""
+
+
 class TrainingError(GlissandoError):
     """A training run cannot start or go on (bad config, NaN, a checkpoint of another model)."""
 

@@ -25,7 +25,7 @@ from glissando.runtime import LONGEST, DecoderRuntime, Emissions, EncoderRuntime
 from glissando.scoring import Candidate, Candidates, Scoring, shares
 from glissando.sentence import Sentence, Slot, best_sequence
 from glissando.stages import LITERAL, Finalists, Readings, Spellings, Stages
-from glissando.threads import CORES, map_on_cores
+from glissando.threads import cores, map_on_cores
 from glissando.trie import NO_AFFIXES, NO_LETTER, Affixes, Trie, build_trie
 from glissando.vocabulary import Vocabulary
 
@@ -172,7 +172,7 @@ class Keyboard:
 
     def read_paths(self, paths: np.ndarray) -> Readings:
         """Run the networks over resampled paths, [B, 2, 64], on all cores; the other swipes do not matter to one."""
-        size = min(BATCH, FULL * -(-len(paths) // (FULL * CORES)))
+        size = min(BATCH, FULL * -(-len(paths) // (FULL * cores())))
         filled = np.concatenate([paths, np.zeros((-len(paths) % FULL, *paths.shape[1:]), paths.dtype)])
         parts = map_on_cores(self._read_batch, [filled[i : i + size] for i in range(0, len(filled), size)])
         corrected = [part.corrected for part in parts if part.corrected is not None]

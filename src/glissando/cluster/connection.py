@@ -1,0 +1,100 @@
+"""Join a Ray cluster, or start one on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from glissando.errors import ClusterError, MissingExtraError
+
+STORE_BYTES = 256 * 2**20  # of Ray's object store on a cluster of our own; blocks on their way take a few MB
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Ray cluster that this process has joined.
+
+    Attributes:
+        ray: the library.
+        workers: how many processes work.
+        dashboard: where Ray's dashboard is, None where it is not installed.
+    """
+
+    ray: Any
+    workers: int
+    dashboard: str | None
+
+    def here(self, kind: type) -> Any:
+        """A process of the cluster that holds an object of some class and lives as long as this one: on its node."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        node = NodeAffinitySchedulingStrategy(self.ray.get_runtime_context().get_node_id(), soft=False)
+        return self.ray.remote(kind).options(num_cpus=0, scheduling_strategy=node).remote()
+
+
+@contextmanager
+def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
+    """Join a Ray cluster, or start one of our own on this machine.
+
+    Args:
+        address: "local" for a cluster of our own; "auto" for the one that runs on this machine; or HOST:PORT of a head
+            node.
+        workers: how many processes work; by default as many as the cluster has processors.
+    """
+    ray = import_ray()
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    common: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "namespace": "glissando"}
+    if address == "local":
+        own = {"num_cpus": workers or os.cpu_count() or 1, "object_store_memory": STORE_BYTES}
+        common |= {"address": "local", **own, "include_dashboard": has_dashboard()}
+    else:
+        common |= {"address": address}
+    try:
+        info = ray.init(**common)
+    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        raise ClusterError(f"no Ray cluster at {address}: {_first_line(error)}") from None
+    try:
+        processors = int(ray.cluster_resources().get("CPU", 0))
+        if not processors:
+            raise ClusterError(f"the Ray cluster at {address} has no processors")
+        yield Cluster(ray, workers or processors, info.dashboard_url or None)
+    finally:
+        ray.shutdown()
+
+
+def import_ray() -> Any:
+    """Import Ray; an error names the extra that installs it."""
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("a cluster needs ray: pip install 'glissando[cluster]'") from None
+    return ray
+
+
+def has_dashboard() -> bool:
+    """Whether Ray's dashboard is installed: ray[default] brings it."""
+    try:
+        import aiohttp_cors  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@contextmanager
+def ray_errors(ray: Any) -> Iterator[None]:
+    """Turn what Ray raises about itself into one line; an exception of the work keeps its traceback."""
+    try:
+        yield
+    except ray.exceptions.RayTaskError:
+        raise
+    except ray.exceptions.RayError as error:
+        raise ClusterError(f"the cluster failed: {_first_line(error)}; start again, and it goes on") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

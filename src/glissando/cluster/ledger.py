@@ -1,0 +1,82 @@
+"""Rows that kill workers: found, and left out.
+
+A worker that dies is started again, and so is its block. A row on which the process itself dies would be tried without
+end. So from the second attempt on a worker says which row it begins, and a row on which two attempts died is left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+DEATHS = 2  # on one row: a single one can have come from outside
+
+Numbered = TypeVar("Numbered", bound=tuple[int, Any])
+
+
+class Ledger:
+    """The attempts at every block that is not answered yet; one process of the cluster keeps it."""
+
+    def __init__(self) -> None:
+        self.attempts: Counter[str] = Counter()
+        self.rows: dict[str, int] = {}  # the row that the last attempt had begun
+        self.deaths: dict[str, Counter[int]] = {}
+
+    def begin(self, block: str) -> tuple[bool, frozenset[int]]:
+        """Note that a block is begun.
+
+        Returns:
+            Whether its rows are to be noted, too, because it was begun before; and the rows to leave out.
+        """
+        self.attempts[block] += 1
+        if block in self.rows:
+            self.deaths.setdefault(block, Counter())[self.rows.pop(block)] += 1
+        deadly = frozenset(row for row, deaths in self.deaths.get(block, Counter()).items() if deaths >= DEATHS)
+        return self.attempts[block] > 1, deadly
+
+    def row(self, block: str, row: int) -> None:
+        """Note that a row is begun."""
+        self.rows[block] = row
+
+    def end(self, block: str) -> None:
+        """Forget a block that was answered."""
+        for notes in (self.attempts, self.rows, self.deaths):
+            notes.pop(block, None)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """One attempt at a block.
+
+    Attributes:
+        ledger: the process that keeps the ledger, None where there is none.
+        block: the name of the block.
+        careful: whether rows are noted.
+        deadly: rows to leave out: two workers died on each.
+    """
+
+    ledger: Any
+    block: str
+    careful: bool
+    deadly: frozenset[int]
+
+    @classmethod
+    def begin(cls, ledger: Any, block: str) -> Watch:
+        """Note the beginning of an attempt."""
+        return cls(ledger, block, *_ask(ledger.begin, block))
+
+    def rows(self, numbered: Iterable[Numbered]) -> Iterator[Numbered]:
+        """Pass on (number, row) pairs, and note each row before it is worked on where the block was begun before."""
+        for pair in numbered:
+            if self.careful and pair[0] not in self.deadly:
+                _ask(self.ledger.row, self.block, pair[0])
+            yield pair
+
+
+def _ask(method: Any, *arguments: Any) -> Any:
+    """Call a method of the process that keeps the ledger, and wait."""
+    import ray
+
+    return ray.get(method.remote(*arguments))
