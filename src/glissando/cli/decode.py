@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,14 +14,10 @@ from glissando.cli import options as opt
 from glissando.cli.output import bar, print_json, print_table
 
 if TYPE_CHECKING:
-    from glissando.corpus.layouts import LayoutShelf
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.metrics import Metrics
     from glissando.evaluation.result import Evaluation
-    from glissando.gesture import Gesture
-    from glissando.keyboard import Keyboard
-    from glissando.scoring import Candidate
-    from glissando.shark2 import Shark2
+    from glissando.evaluation.rows import Decoded, RowOptions
 
 
 def decode(
@@ -74,18 +69,18 @@ def decode(
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
     """
     from glissando.evaluation.evaluate import EvaluationOptions
+    from glissando.evaluation.rows import RowOptions
 
     options = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts, scoring=scoring,
         weights=weights, decoder=decoder, matcher=matcher, beam=beam, vocabulary=vocabulary,
     )  # fmt: skip
-    wishes = _Wishes(k, sentence, prefix, suffix, abstain)
-    for candidates, none in _decode_lines(file, layout, options, wishes):
+    wishes = RowOptions(layout, k, sentence, prefix, suffix, abstain)
+    for found in _decode_rows(file, options, wishes):
         if as_json:
-            answer = {"candidates": [vars(candidate) for candidate in candidates], "none": none}
-            print(json.dumps(answer, ensure_ascii=False), flush=True)
+            print(json.dumps(found.to_dict(), ensure_ascii=False), flush=True)
         else:
-            print("\t".join(candidate.word for candidate in candidates), flush=True)
+            print("\t".join(candidate.word for candidate in found.candidates), flush=True)
 
 
 def evaluate(
@@ -175,92 +170,19 @@ def known_method(name: str) -> Any:
     return name
 
 
-@dataclass(frozen=True)
-class _Wishes:
-    """What a user wants of every line: see the options of ``decode``."""
-
-    k: int
-    sentence: bool
-    prefix: str
-    suffix: str
-    abstain: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """A line to decode: the swipe, the layout's name or "" for the default, and what else the line says."""
-
-    gesture: Gesture
-    layout: str
-    context: str | None
-    prefix: str | None
-    suffix: str | None
-
-
-def _decode_lines(
-    file: str, layout: str | None, options: EvaluationOptions, wishes: _Wishes
-) -> Iterator[tuple[Sequence[Candidate], float | None]]:
-    """Candidates of every line of a file, and how likely none is right; one keyboard for each layout that occurs."""
-    from glissando.corpus.layouts import LayoutShelf
-    from glissando.evaluation.evaluate import keyboard_for
-    from glissando.layout import load_layout
-
-    shelf = LayoutShelf(options.layouts)
-    default = shelf.get(layout or "qwerty") or load_layout(layout or "qwerty")
-    keyboards: dict[str, Keyboard | Shark2] = {}
-    text = "" if wishes.sentence else None
-    for line in _read_lines(file, shelf):
-        if line.layout not in keyboards:
-            keyboards[line.layout], _ = keyboard_for(shelf[line.layout] if line.layout else default, [], options)
-        before = text if line.context is None else line.context
-        candidates, none = _decode_line(keyboards[line.layout], line, before, wishes)
-        if candidates and candidates[0].probability < wishes.abstain:
-            candidates = []
-        if wishes.sentence:
-            text = f"{before} {candidates[0].word}" if candidates else before
-        yield candidates, none
-
-
-def _decode_line(
-    board: Keyboard | Shark2, line: _Line, before: str | None, wishes: _Wishes
-) -> tuple[Sequence[Candidate], float | None]:
-    """Candidates of a line after a text, and how likely none of them is right, None where that is not known."""
-    from glissando.errors import GlissandoError
-    from glissando.keyboard import Keyboard
-
-    prefix = wishes.prefix if line.prefix is None else line.prefix
-    suffix = wishes.suffix if line.suffix is None else line.suffix
-    if isinstance(board, Keyboard):
-        found = board.decode(line.gesture, wishes.k, before, prefix, suffix)
-        return found, found.none
-    if before is not None:
-        raise GlissandoError("shark2 decodes words alone: it takes no context and no --sentence")
-    if prefix or suffix:
-        raise GlissandoError("shark2 takes no prefix and no suffix")
-    return board.decode(line.gesture, wishes.k), None
-
-
-def _read_lines(file: str, shelf: LayoutShelf) -> Iterator[_Line]:
-    """Every line of a file; an error names file and line."""
-    from glissando.corpus.lines import LineError, parse_object, read_lines
-    from glissando.corpus.records import gesture_from_columns, text_field
+def _decode_rows(file: str, options: EvaluationOptions, wishes: RowOptions) -> Iterator[Decoded]:
+    """What every row of a file may mean; an error names file and line."""
+    from glissando.corpus.lines import parse_lines, read_objects
     from glissando.errors import CorpusError
+    from glissando.evaluation.rows import RowDecoder
 
+    decoder = RowDecoder(options, wishes)
     named = "standard input" if file == "-" else file
-    for number, line in _read_standard_input() if file == "-" else read_lines(file):
+    for number, data in parse_lines(_read_standard_input(), named) if file == "-" else read_objects(file):
         try:
-            data = parse_object(line)
-            columns = [data.get(name) for name in ("x", "y", "t")]
-            if not all(isinstance(column, list) for column in columns):
-                raise LineError("a swipe needs lists x, y and t")
-            name = text_field(data, "layout") or ""
-            if name:
-                _ = shelf[name]
-            gesture = gesture_from_columns(*columns)  # type: ignore[arg-type]
-            said = [text_field(data, field) for field in ("context", "prefix", "suffix")]
+            yield decoder.decode(data)
         except CorpusError as error:
             raise CorpusError(f"{named}:{number}: {error}") from None
-        yield _Line(gesture, name, *said)
 
 
 def _read_standard_input() -> Iterator[tuple[int, bytes]]:
