@@ -108,9 +108,9 @@ def test_an_empty_selection_writes_nothing(donated, tmp_path, name):
 def test_the_corpus_keeps_what_the_check_measured(donated, tmp_path):
     from collections import Counter
 
-    from glissando.corpus.readers.futo import read_futo
+    from glissando.corpus.readers import read_corpus
 
     store = Store(donated)
     write_export(store, tmp_path / "rows.jsonl")
     store.close()
-    assert {round(one.key_distance, 1) for one in read_futo(tmp_path / "rows.jsonl", Counter())} >= {3.5}
+    assert {round(one.key_distance, 1) for one in read_corpus(tmp_path / "rows.jsonl", Counter(), "futo")} >= {3.5}

@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from glissando.corpus.filters import measured
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.lines import LineError, read_objects
 from glissando.corpus.records import Swipe, swipe_from_dict
+from glissando.corpus.sources import all_files, shown
 from glissando.errors import CorpusError, LexiconError
 from glissando.evaluation.metrics import Outcome
 from glissando.evaluation.people import People
@@ -68,7 +70,7 @@ class EvaluationOptions:
         context: what stands before a swipe: "none", "prompt" (the true words of its prompt) or "decoded" (those decoded
             before it, for the same person and prompt in the order of the file).
         revise: count the answer after the next word of the prompt has been seen.
-        prompts: other files of the same study, read only to see which prompts several people were given.
+        prompts: other sources of the same study, read only to see which prompts several people were given.
         vocabulary: a file of own words, which every person begins with.
         learn: make each word an own word of its person after it was judged.
         adapt: fit the ranking constants to each person, to the words judged so far.
@@ -89,7 +91,7 @@ class EvaluationOptions:
     limit: int | None = None
     context: Mode = "none"
     revise: bool = False
-    prompts: tuple[Path, ...] = ()
+    prompts: tuple[str | Path, ...] = ()
     vocabulary: str | Path | None = None
     learn: bool = False
     adapt: bool = False
@@ -112,19 +114,19 @@ class EvaluationOptions:
 
 
 def evaluate(
-    files: Iterable[str | Path], options: EvaluationOptions, progress: Callable[[int, int], None] | None = None
+    sources: Iterable[str | Path], options: EvaluationOptions, progress: Callable[[int, int], None] | None = None
 ) -> Evaluation:
-    """Decode every swipe of some files and measure the accuracy.
+    """Decode every swipe of some sources and measure the accuracy.
 
     Args:
-        files: JSON lines in our schema, plain or gzip.
+        sources: what ``find_files`` takes, in our schema.
         options: how to decode and what to count.
         progress: called with (swipes done, swipes in all).
     """
     groups: dict[str, list[Swipe]] = defaultdict(list)
     shelf, survey, tallies = LayoutShelf(options.layouts), Survey(), Tallies()
-    for path in files:
-        for swipe in read_targets(path, shelf, options):
+    for file in all_files(sources):
+        for swipe in read_targets(file, shelf, options):
             groups[swipe.layout].append(swipe)
             survey.count(swipe)
     survey.read_prompts(options.prompts)
@@ -149,9 +151,15 @@ def surveyed_board(
 
 
 def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOptions) -> Iterator[Swipe]:
-    """The swipes of a file that can be evaluated; an error names file and line."""
-    kept = 0
-    for number, data in read_objects(path):
+    """The swipes of a file that can be evaluated, at most ``options.limit``; an error names file and line."""
+    return islice(targets(read_objects(path), path, shelf, options), options.limit)
+
+
+def targets(
+    objects: Iterable[tuple[int, dict[str, Any]]], file: str | Path, shelf: LayoutShelf, options: EvaluationOptions
+) -> Iterator[Swipe]:
+    """The swipes of numbered objects of a file that can be evaluated, as ``read_targets``, without its limit."""
+    for number, data in objects:
         try:
             swipe = swipe_from_dict(data)
             layout = shelf[swipe.layout]
@@ -160,11 +168,8 @@ def read_targets(path: str | Path, shelf: LayoutShelf, options: EvaluationOption
             if options.max_key_distance is not None and _key_distance(swipe, layout) > options.max_key_distance:
                 continue
         except CorpusError as error:
-            raise CorpusError(f"{path}:{number}: {error}") from None
+            raise CorpusError(f"{shown(file)}:{number}: {error}") from None
         yield swipe
-        kept += 1
-        if kept == options.limit:
-            return
 
 
 def with_aspect(layout: Layout, swipes: Iterable[Swipe]) -> Layout:

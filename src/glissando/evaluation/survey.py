@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from glissando.corpus.lines import read_objects
+from glissando.corpus.lines import read_rows
 from glissando.corpus.records import Swipe, text_field
+from glissando.corpus.sources import all_files
 from glissando.layout import Layout
 
 SEVERAL = None  # in place of a person: the prompt was given to more than one
@@ -54,12 +56,12 @@ class Survey:
         if self.prompts.setdefault(prompt, person) != person:
             self.prompts[prompt] = SEVERAL
 
-    def read_prompts(self, files: Iterable[str | Path]) -> None:
-        """Note the prompts of other files of the same study."""
-        for path in files:
-            for _, data in read_objects(path):
-                if (prompt := text_field(data, "sentence")) is not None:
-                    self.give_prompt(prompt, text_field(data, "session") or "")
+    def read_prompts(self, sources: Iterable[str | Path]) -> None:
+        """Note the prompts of other sources of the same study."""
+        for file in all_files(sources):
+            for prompt, person in read_rows(file, _prompt):
+                if prompt is not None:
+                    self.give_prompt(prompt, person or "")
 
     def add(self, other: Survey) -> None:
         """Add the counts of other swipes."""
@@ -78,6 +80,11 @@ class Survey:
     def is_sentence(self, prompt: str) -> bool:
         """Whether several people were given a prompt: studies draw sentences from a list, and make up random words."""
         return self.prompts.get(prompt, "") is SEVERAL
+
+
+def _prompt(row: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The prompt of a row, and the person it was given to."""
+    return text_field(row, "sentence"), text_field(row, "session")
 
 
 def with_median_aspect(layout: Layout, aspects: Mapping[float, int]) -> Layout:

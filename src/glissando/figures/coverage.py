@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from glissando.corpus.sources import shown, source_name
 from glissando.errors import CorpusError
 from glissando.evaluation.evaluate import EvaluationOptions, Method, evaluate
 from glissando.evaluation.metrics import Coverage, coverage
@@ -46,12 +47,12 @@ class Curve:
 
 
 def measure_coverage(
-    files: Sequence[Path], methods: Sequence[Method], options: EvaluationOptions, progress: Any = None
+    sources: Sequence[str | Path], methods: Sequence[Method], options: EvaluationOptions, progress: Any = None
 ) -> dict[str, Curve]:
-    """Decode every file by every method.
+    """Decode every source by every method.
 
     Args:
-        files: JSON lines in our schema, a curve each.
+        sources: what ``find_files`` takes, in our schema, a curve each.
         methods: how to decode; a curve each.
         options: how to decode otherwise.
         progress: called with (swipes done, swipes in all) of each evaluation.
@@ -60,16 +61,16 @@ def measure_coverage(
         A label for each curve, with the method where there are several; and the curve.
     """
     curves = {}
-    names = [path.name.split(".")[0] for path in files]
-    for path, name in zip(files, names, strict=True):
-        shown = name if names.count(name) == 1 else str(path)
+    names = [source_name(source).split(".")[0] for source in sources]
+    for source, name in zip(sources, names, strict=True):
+        label = name if names.count(name) == 1 else shown(source)
         for method in dict.fromkeys(methods):
-            outcomes = evaluate([path], replace(options, method=method), progress).outcomes.values()
+            outcomes = evaluate([source], replace(options, method=method), progress).outcomes.values()
             everything = [outcome for part in outcomes for outcome in part]
             found = coverage(everything)
             if not len(found.threshold):
-                raise CorpusError(f"{path}: no swipe has a candidate, so there is nothing to draw")
-            curves[f"{shown}, {method}" if len(set(methods)) > 1 else shown] = Curve(len(everything), found)
+                raise CorpusError(f"{shown(source)}: no swipe has a candidate, so there is nothing to draw")
+            curves[f"{label}, {method}" if len(set(methods)) > 1 else label] = Curve(len(everything), found)
     return curves
 
 

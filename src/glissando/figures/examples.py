@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from glissando.corpus.records import Swipe, read_swipes
+from glissando.corpus.sources import all_files
 from glissando.design.words import check_typeable
 from glissando.errors import GlissandoError
 from glissando.evaluation.evaluate import with_aspect
@@ -29,20 +30,20 @@ class Example:
     origin: str
 
 
-def find_examples(wanted: Sequence[str], files: Sequence[Path] = (), seed: int = 0) -> list[Example]:
+def find_examples(wanted: Sequence[str], sources: Sequence[str | Path] = (), seed: int = 0) -> list[Example]:
     """Examples for words on layouts, each written LAYOUT:WORD.
 
     A corpus gives the first swipe of the word on the layout that follows its keys.
 
     Args:
         wanted: such as "qwerty:with"; the layout may be a file.
-        files: corpora to look in, JSON lines, plain or gzip.
+        sources: corpora in our format to look in, as ``find_files`` takes them.
         seed: for made-up swipes.
     """
     pairs = [_split(text) for text in wanted]
     sought = {(layout.name, word) for layout, word in pairs}
     recorded: dict[tuple[str, str], Swipe] = {}
-    for file in files:
+    for file in all_files(sources):
         for one in read_swipes(file):
             key = ALIASES.get(one.layout, one.layout), one.word
             if key in sought and key not in recorded and (one.key_distance or 0.0) <= MAX_KEY_DISTANCE:

@@ -28,6 +28,7 @@ import numpy as np
 from glissando.corpus.filters import key_distance
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
+from glissando.corpus.sources import all_files
 from glissando.ctc import align, word_costs
 from glissando.design.measures import COLINEAR, clearance, key_scale, key_sequence
 from glissando.errors import CorpusError, GlissandoError
@@ -97,15 +98,15 @@ class Findings:
 
 
 def find_mistakes(
-    files: Sequence[Path], options: EvaluationOptions, progress: Callable[[int, int], None] | None = None
+    sources: Sequence[str | Path], options: EvaluationOptions, progress: Callable[[int, int], None] | None = None
 ) -> Findings:
-    """Decode the swipes of some files and keep what was read wrong."""
+    """Decode the swipes of some sources and keep what was read wrong."""
     if options.method != "encoder":
         raise GlissandoError(f"mistakes are explained by the encoder's emissions; method {options.method!r} has none")
     shelf = LayoutShelf(options.layouts)
     groups: dict[str, list[Swipe]] = defaultdict(list)
-    for path in files:
-        for swipe in read_targets(path, shelf, options):
+    for file in all_files(sources):
+        for swipe in read_targets(file, shelf, options):
             groups[swipe.layout].append(swipe)
     total = sum(map(len, groups.values()))
     if not total:

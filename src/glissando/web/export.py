@@ -12,7 +12,7 @@ from typing import Any
 
 from glissando.corpus.lines import object_writer
 from glissando.corpus.pack import PackReport, pack
-from glissando.corpus.readers.futo import read_futo
+from glissando.corpus.readers import read_corpus
 from glissando.errors import CorpusError
 from glissando.web.dataset import write_dataset
 from glissando.web.selection import Selection
@@ -86,7 +86,7 @@ def export_pack(
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.jsonl"
         export_lines(store, rows, selection)
-        return pack(read_futo(rows, Counter()), path, layouts=layouts or None)
+        return pack(read_corpus(rows, Counter(), "futo"), path, layouts=layouts or None)
 
 
 def _zip(folder: Path, path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from glissando.corpus.readers.futo import read_futo
+from glissando.corpus.readers import read_corpus
 from glissando.errors import CorpusError
 
 FIRST: dict[str, Any] = {
@@ -28,7 +28,7 @@ def _read(folder: Path, *rows: dict[str, Any]) -> tuple[list[Any], Counter[str]]
     file = folder / "train.jsonl"
     file.write_text("\n".join(json.dumps(row) for row in rows))
     dropped: Counter[str] = Counter()
-    return list(read_futo(file, dropped)), dropped
+    return list(read_corpus(file, dropped, "futo")), dropped
 
 
 def test_the_first_run_by_hand(tmp_path: Path) -> None:

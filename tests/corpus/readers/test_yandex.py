@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glissando.corpus.readers.yandex import layout_of_grid, letter_area, read_grids, read_yandex
+from glissando.corpus.readers import read_corpus
+from glissando.corpus.readers.yandex import layout_of_grid, letter_area, read_grids
 from glissando.corpus.records import Swipe
 from glissando.errors import CorpusError
 from glissando.layout import Layout
@@ -34,7 +35,7 @@ def _read(folder: Path, *rows: dict[str, Any], grids: Path | None = None) -> tup
     file = folder / "valid.jsonl"
     file.write_text("\n".join(json.dumps(row) for row in rows))
     dropped: Counter[str] = Counter()
-    return list(read_yandex(file, dropped, grids=grids)), dropped
+    return list(read_corpus(file, dropped, "yandex", grids=grids)), dropped
 
 
 def test_a_curve_by_hand(tmp_path: Path) -> None:

@@ -10,24 +10,16 @@ and punctuation, which are taken off.
 from __future__ import annotations
 
 import reprlib
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from glissando.corpus.lines import LineError, UnusableRowError, read_rows
+from glissando.corpus.lines import LineError, UnusableRowError
 from glissando.corpus.records import Swipe, bare_word, number_field, text_field, usable_gesture
 
 MAX_DISTANCE = 1000  # the site's own measure of how far a path strays from its word: from here on it does not follow it
 
 
-def read_futo(path: str | Path, dropped: Counter[str]) -> Iterator[Swipe]:
-    """Yield the swipes of one swipe.futo.org file, and count the rows left out in ``dropped``."""
-    return read_rows(path, _swipe, dropped)
-
-
-def _swipe(row: dict[str, Any]) -> Swipe:
-    """One row as a Swipe."""
+def futo_swipe(row: dict[str, Any]) -> Swipe:
+    """One row of swipe.futo.org as a Swipe; an unusable one raises UnusableRowError."""
     _check_usable(row)
     session = row.get("session")
     return Swipe(

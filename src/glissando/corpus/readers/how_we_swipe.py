@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from glissando.corpus.lines import MAX_LINE_BYTES, UnusableRowError, read_lines
 from glissando.corpus.records import Swipe, bare_word, usable_gesture
+from glissando.corpus.sources import conceal, open_bytes, shown
 from glissando.errors import CorpusError
 
 CANVAS_ROWS = 3.7  # height of the canvas in letter rows (luileito/swipetest, js/keyboard-impl.js)
@@ -46,18 +47,24 @@ def read_how_we_swipe(path: str | Path, dropped: Counter[str]) -> Iterator[Swipe
 
     A swipe is kept if it has a touchstart and a touchend and is marked correct. The file's name is the session.
     """
-    if not zipfile.is_zipfile(path):
-        yield from _read_log((line for _, line in read_lines(path)), str(path), str(path), dropped)
+    if not is_zip(path):
+        yield from _read_log((line for _, line in read_lines(path)), shown(path), shown(path), dropped)
         return
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_bytes(path) as file, zipfile.ZipFile(file) as archive:
             for name in sorted(name for name in archive.namelist() if name.endswith(".log")):
                 with archive.open(name) as member:
                     # A line is cut at the limit, so that memory stays bounded; what is cut is ill-formed.
                     lines = iter(lambda file=member: file.readline(MAX_LINE_BYTES), b"")  # type: ignore[misc]
-                    yield from _read_log(lines, name, f"{path}/{name}", dropped)
+                    yield from _read_log(lines, name, f"{shown(path)}/{name}", dropped)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
-        raise CorpusError(f"cannot read {path}: {error}") from None
+        raise CorpusError(f"cannot read {shown(path)}: {conceal(path, str(error))}") from None
+
+
+def is_zip(path: str | Path) -> bool:
+    """Whether a file or an address is a zip."""
+    with open_bytes(path) as file:
+        return file.seekable() and zipfile.is_zipfile(file)
 
 
 def _read_log(lines: Iterable[bytes], name: str, source: str, dropped: Counter[str]) -> Iterator[Swipe]:

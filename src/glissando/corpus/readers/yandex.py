@@ -8,12 +8,12 @@ The grid file maps names to {"width", "height", "keys": [{"label" | "action", "h
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from glissando.corpus.lines import LineError, UnusableRowError, read_rows
+from glissando.corpus.lines import LineError, UnusableRowError
 from glissando.corpus.records import Swipe, bare_word, usable_gesture
 from glissando.errors import CorpusError
 from glissando.layout import Key, Layout
@@ -31,18 +31,16 @@ class LetterArea(NamedTuple):
 KNOWN_AREAS = {name: LetterArea(15, 1080, 462) for name in ("default", "extra")}
 
 
-def read_yandex(path: str | Path, dropped: Counter[str], *, grids: str | Path | None = None) -> Iterator[Swipe]:
-    """Yield the swipes of one Yandex file, and count the rows left out in ``dropped``.
+def yandex_maker(grids: str | Path | None = None) -> Callable[[dict[str, Any]], Swipe]:
+    """The function that makes one row of the Yandex data a Swipe; an unusable one raises UnusableRowError.
 
     A swipe's layout is named jcuken_ and its grid; ``layout_of_grid`` makes those layouts of a grid file.
 
     Args:
-        path: the curves.
-        dropped: counts, by reason.
         grids: the grid file; None for the contest's own two grids.
     """
     areas = KNOWN_AREAS if grids is None else {name: letter_area(grid) for name, grid in read_grids(grids).items()}
-    return read_rows(path, lambda row: _swipe(row, areas), dropped)
+    return partial(_swipe, areas=areas)
 
 
 def read_grids(path: str | Path) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
+from glissando.corpus.sources import all_files
 from glissando.errors import CorpusError
 from glissando.evaluation.beams import typed_targets
 from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets
@@ -39,19 +40,19 @@ class Gathering:
 
 
 def gather_finalists(
-    files: Sequence[str | Path], gathering: Gathering, progress: Callable[[int, int], None] | None = None
+    sources: Sequence[str | Path], gathering: Gathering, progress: Callable[[int, int], None] | None = None
 ) -> FinalistFile:
-    """Decode the swipes of some files and keep their finalists.
+    """Decode the swipes of some sources and keep their finalists.
 
     Args:
-        files: JSON lines in our schema, plain or gzip.
+        sources: what ``find_files`` takes, in our schema.
         gathering: what to keep.
         progress: called with (swipes done, swipes in all).
     """
     shelf = LayoutShelf(gathering.options.layouts)
     groups: dict[str, list[Swipe]] = defaultdict(list)
-    for path in files:
-        for swipe in read_targets(path, shelf, gathering.options):
+    for file in all_files(sources):
+        for swipe in read_targets(file, shelf, gathering.options):
             groups[swipe.layout].append(swipe)
     total = sum(len(swipes) for swipes in groups.values())
     if not total:
