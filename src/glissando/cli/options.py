@@ -43,6 +43,17 @@ MaxDistance = Annotated[
 ]
 Limit = Annotated[int | None, Option(min=1, help="The most swipes to read of each file.")]
 
+# The cluster
+Cluster = Annotated[
+    str | None,
+    Option(
+        metavar="ADDRESS",
+        help="Work on a Ray cluster: local (our own, on this machine), auto (the one running here) or HOST:PORT.",
+    ),
+]
+Workers = Annotated[int | None, Option(min=1, help="With --cluster: processes; by default one per processor.")]
+BlockRows = Annotated[int, Option("--block", min=1, help="With --cluster: rows of a block.")]
+
 # The run
 Settings = Annotated[
     list[str] | None,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 DEATHS = 2  # on one row: a single one can have come from outside
+DEADLY = "two workers died on this row"  # the answer to such a row
 
 Numbered = TypeVar("Numbered", bound=tuple[int, Any])
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from glissando.cluster.connection import Cluster, ray_errors
 from glissando.cluster.ledger import Ledger, Watch
+from glissando.cluster.progress import Show
 from glissando.corpus.blocks import Block, read_blocks
 from glissando.errors import GlissandoError
 from glissando.threads import use_cores
@@ -22,10 +23,18 @@ ROWS = 1024  # of a block: some seconds of decoding
 FEED = 100  # workers that one reader feeds: it reads 100,000 rows a second, a worker decodes 300
 
 
+@dataclass(frozen=True)
+class Task:
+    """A block to work on, and the number of its file in the order given."""
+
+    file: int
+    block: Block
+
+
 class Work(Protocol):
     """What a worker does with a block."""
 
-    def __call__(self, block: Block, watch: Watch) -> Any:
+    def __call__(self, task: Task, watch: Watch) -> Any:
         """Work on the rows of a block; ``watch`` knows rows to leave out because they kill workers."""
 
 
@@ -63,35 +72,43 @@ def block_name(file: int, block: int) -> str:
     return f"{file:05d}-{block:07d}"
 
 
-def run_blocks(
-    cluster: Cluster,
-    job: Job,
-    files: Sequence[str],
-    rows: int = ROWS,
-    done: Mapping[int, Collection[int]] | None = None,
-) -> Iterator[Answer]:
+@dataclass(frozen=True)
+class Run:
+    """One pass over some files.
+
+    Attributes:
+        cluster: where.
+        files: as ``find_files`` names them.
+        rows: of a block.
+        show: called with the progress, None where nobody looks.
+    """
+
+    cluster: Cluster
+    files: Sequence[str]
+    rows: int = ROWS
+    show: Show | None = None
+
+
+def run_blocks(run: Run, job: Job, done: Mapping[int, Collection[int]] | None = None) -> Iterator[Answer]:
     """Work on every block of some files; answers come as they are ready.
 
     An error of ours ends the job with its one line.
 
     Args:
-        cluster: where.
+        run: where and on what.
         job: what to do.
-        files: as ``find_files`` names them.
-        rows: of a block.
         done: by number of file, blocks to leave out.
     """
-    data = _ray_data(cluster.ray)
-    ledger = cluster.here(Ledger)
-    pieces = [{"number": number, "file": file} for number, file in enumerate(files)]
+    data, workers = _ray_data(), run.cluster.workers
+    pieces = [{"number": number, "file": file} for number, file in enumerate(run.files)]
     blocks = data.from_items(pieces, override_num_blocks=len(pieces)).map_batches(
-        _Reader(rows, dict(done or {})), batch_size=1, num_cpus=0, concurrency=1 + cluster.workers // FEED
+        _Reader(run.rows, dict(done or {})), batch_size=1, num_cpus=0, concurrency=1 + workers // FEED
     )
     answers = blocks.map_batches(
-        _Worker, fn_constructor_args=(job, ledger), batch_size=1, num_cpus=1,
-        compute=data.ActorPoolStrategy(size=cluster.workers, max_tasks_in_flight_per_actor=2),
+        _Worker, fn_constructor_args=(job, run.cluster.here(Ledger)), batch_size=1, num_cpus=1,
+        compute=data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=2),
     )  # fmt: skip
-    with ray_errors(cluster.ray):
+    with ray_errors(run.cluster.ray):
         for row in answers.iter_rows():
             answer = pickle.loads(row["answer"])
             if isinstance(answer, GlissandoError):
@@ -135,14 +152,14 @@ class _Worker:
         watch = Watch.begin(self.ledger, block_name(number, block.number))
         answer: Answer | GlissandoError
         try:
-            answer = Answer(number, block.number, self.work(block, watch), block.share)
+            answer = Answer(number, block.number, self.work(Task(number, block), watch), block.share)
         except GlissandoError as error:
             answer = error
         self.ledger.end.remote(watch.block)
         return {"answer": [pickle.dumps(answer)]}
 
 
-def _ray_data(ray: Any) -> Any:
+def _ray_data() -> Any:
     """Ray Data, set to keep our blocks apart: it would join small ones, and one worker would get them all."""
     import ray.data as data
 

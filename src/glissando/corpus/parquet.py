@@ -54,6 +54,12 @@ def column_names(file: str | Path) -> list[str]:
         return table.schema_arrow.names
 
 
+def row_count(file: str | Path) -> int:
+    """The number of rows of a Parquet file."""
+    with _opened(file) as table:
+        return int(table.metadata.num_rows)
+
+
 def read_parquet(file: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (row number, object) of a Parquet file, counting from 1, in bounded memory."""
     for block, batches in read_batches(file, BATCH):

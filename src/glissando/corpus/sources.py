@@ -1,7 +1,7 @@
 """Where corpora are: files, directories, globs and addresses of object storage, found and opened in one way.
 
-An address has a scheme ("s3://bucket/swipes", "gs://..", "file:///..") and is read through pyarrow's file systems, which
-take credentials from the environment. It stays text: a ``Path`` would turn s3:// into s3:/.
+An address has a scheme ("s3://bucket/swipes", "gs://..", "file:///..") and is read through pyarrow's file systems,
+which take credentials from the environment. It stays text: a ``Path`` would turn s3:// into s3:/.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote
 
 from glissando.errors import CorpusError, MissingExtraError
+from glissando.files import write_whole
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".log", ".log.gz", ".json.gz", ".ndjson", ".parquet")
 READ_AHEAD = 4 * 2**20  # bytes asked for at once from object storage: a request takes some 50 ms whatever it brings
@@ -101,19 +102,26 @@ def open_bytes(file: str | Path) -> IO[bytes]:
 
     The stream can ``peek``.
     """
-    address = _Address.parse(str(file))
-    if address:
-        stream = io.BufferedReader(open_arrow(file), READ_AHEAD)
-    else:
-        try:
-            stream = open(file, "rb")  # noqa: SIM115  # the caller closes it
-        except OSError as error:
-            raise CorpusError(f"cannot read {file}: {error.strerror or error}") from None
+    stream = io.BufferedReader(open_arrow(file), READ_AHEAD) if is_address(file) else _opened(file)
     try:
-        return _Unpacked(stream) if stream.peek(2).startswith(_GZIP_MAGIC) else stream
+        packed = stream.peek(2).startswith(_GZIP_MAGIC)
+        return _Unpacked(stream) if packed else stream  # type: ignore[return-value]
     except OSError as error:
         stream.close()
         raise CorpusError(f"cannot read {shown(file)}: {conceal(file, str(error))}") from None
+
+
+def bytes_read(stream: IO[bytes]) -> int:
+    """How far into its file a stream of ``open_bytes`` has read; of gzip, how far into the packed file."""
+    return (stream._stream if isinstance(stream, _Unpacked) else stream).tell()
+
+
+def _opened(file: str | Path) -> io.BufferedReader:
+    """A local file, open for reading."""
+    try:
+        return open(file, "rb")
+    except OSError as error:
+        raise CorpusError(f"cannot read {file}: {error.strerror or error}") from None
 
 
 class _Unpacked(gzip.GzipFile):
@@ -141,6 +149,58 @@ def open_arrow(file: str | Path) -> Any:
     with _remote_errors(address):
         system, root = _file_system(address.scheme, address.host, address.settings)
         return system.open_input_file(root + unquote(address.path))
+
+
+def file_size(file: str | Path) -> int:
+    """The bytes of a file or of what an address names."""
+    with open_arrow(file) if is_address(file) else _opened(file) as stream:
+        return int(stream.seek(0, io.SEEK_END))
+
+
+def read_file(file: str | Path) -> bytes:
+    """All bytes of a small file or of what an address names, as they are stored."""
+    with open_arrow(file) if is_address(file) else _opened(file) as stream:
+        return bytes(stream.read())
+
+
+def write_file(file: str | Path, data: bytes) -> None:
+    """Write a file, or an object at an address, whole or not at all."""
+    address = _Address.parse(str(file))
+    if not address:
+        write_whole(str(file), data)
+        return
+    import_pyarrow(f"{address.scheme}://")
+    with _remote_errors(address, "write"):
+        system, root = _file_system(address.scheme, address.host, address.settings)
+        place = root + unquote(address.path)
+        if address.scheme == "file":
+            write_whole(place, data)
+            return
+        with system.open_output_stream(place) as stream:  # an object appears when its upload is complete
+            stream.write(data)
+
+
+def file_names(folder: str | Path) -> set[str]:
+    """The names of the files in a directory or right below an address; none where there is no such place."""
+    address = _Address.parse(str(folder))
+    if not address:
+        try:
+            return {entry.name for entry in os.scandir(folder) if entry.is_file()} if os.path.exists(folder) else set()
+        except OSError as error:
+            raise CorpusError(f"cannot read {folder}: {error.strerror or error}") from None
+    import_pyarrow(f"{address.scheme}://")
+    from pyarrow import fs
+
+    with _remote_errors(address):
+        system, root = _file_system(address.scheme, address.host, address.settings)
+        inside = fs.FileSelector(root + unquote(address.path).rstrip("/"), allow_not_found=True)
+        return {one.base_name for one in system.get_file_info(inside) if one.type == fs.FileType.File}
+
+
+def join(folder: str | Path, name: str) -> str:
+    """The place of a file in a directory or below an address."""
+    address = _Address.parse(str(folder))
+    return address.at(f"{unquote(address.path).rstrip('/')}/{name}") if address else os.path.join(str(folder), name)
 
 
 def import_pyarrow(what: str) -> ModuleType:
@@ -256,13 +316,13 @@ def _file_system(scheme: str, host: str, settings: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _remote_errors(address: _Address) -> Iterator[None]:
+def _remote_errors(address: _Address, doing: str = "read") -> Iterator[None]:
     """Turn what a file system raises into one line without credentials."""
     from pyarrow import ArrowException
 
     try:
         yield
     except FileNotFoundError:
-        raise CorpusError(f"cannot read {address.shown()}: nothing is there") from None
+        raise CorpusError(f"cannot {doing} {address.shown()}: nothing is there") from None
     except (OSError, ArrowException) as error:
-        raise CorpusError(f"cannot read {address.shown()}: {address.conceal(str(error))}") from None
+        raise CorpusError(f"cannot {doing} {address.shown()}: {address.conceal(str(error))}") from None

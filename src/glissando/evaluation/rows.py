@@ -77,12 +77,18 @@ class RowDecoder:
         """Decode one row: a JSON object with lists x, y and t. A CorpusError says what is wrong with it."""
         row = self._read(dict(data))
         before = self.text if row.context is None else row.context
-        found = self._decode(self._keyboard(row.layout), row, before)
+        found = self._decode(self.keyboard(row.layout), row, before)
         if found.candidates and found.candidates[0].probability < self.wishes.abstain:
             found = Decoded([], found.none)
         if self.wishes.sentence:
             self.text = f"{before} {found.candidates[0].word}" if found.candidates else before
         return found
+
+    def keyboard(self, layout: str) -> Keyboard | Shark2:
+        """The keyboard of a layout, or of the default layout for ""."""
+        if layout not in self._keyboards:
+            self._keyboards[layout], _ = keyboard_for(self.shelf[layout] if layout else self.default, [], self.options)
+        return self._keyboards[layout]
 
     def _read(self, data: dict[str, Any]) -> _Row:
         columns = [data.get(name) for name in ("x", "y", "t")]
@@ -93,12 +99,6 @@ class RowDecoder:
             _ = self.shelf[name]
         gesture = gesture_from_columns(*columns)  # type: ignore[arg-type]
         return _Row(gesture, name, *(text_field(data, field) for field in ("context", "prefix", "suffix")))
-
-    def _keyboard(self, layout: str) -> Keyboard | Shark2:
-        """The keyboard of a layout, or of the default layout."""
-        if layout not in self._keyboards:
-            self._keyboards[layout], _ = keyboard_for(self.shelf[layout] if layout else self.default, [], self.options)
-        return self._keyboards[layout]
 
     def _decode(self, board: Keyboard | Shark2, row: _Row, before: str | None) -> Decoded:
         """Decode a row after a text."""
