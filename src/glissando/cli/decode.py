@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,9 +25,17 @@ if TYPE_CHECKING:
     from glissando.scoring import Candidate
     from glissando.shark2 import Shark2
 
+STANDARD_INPUT = "standard input"
+
 
 def decode(
-    file: Annotated[str, Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
+    source: Annotated[
+        str,
+        Argument(
+            help="Swipes with x, y and t, as JSON lines or Parquet: a file, directory, glob or s3://; - reads JSON "
+            "lines from standard input."
+        ),
+    ],
     layout: Annotated[str | None, Option(help="Layout of lines that name none: a name or a .json file.")] = None,
     language: opt.Languages = None,
     lexicon: opt.Lexicon = None,
@@ -71,6 +80,7 @@ def decode(
         glissando decode sentence.jsonl --sentence -k 1
         glissando decode swipes.jsonl --language de,en --vocabulary own.json --abstain 0.8
         glissando decode swipes.jsonl --prefix un --suffix ed
+        glissando decode 'logs/2026-*/*.parquet' -k 1
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
     """
     from glissando.evaluation.evaluate import EvaluationOptions
@@ -80,7 +90,7 @@ def decode(
         weights=weights, decoder=decoder, matcher=matcher, beam=beam, vocabulary=vocabulary,
     )  # fmt: skip
     wishes = _Wishes(k, sentence, prefix, suffix, abstain)
-    for candidates, none in _decode_lines(file, layout, options, wishes):
+    for candidates, none in _decode_lines(source, layout, options, wishes):
         if as_json:
             answer = {"candidates": [vars(candidate) for candidate in candidates], "none": none}
             print(json.dumps(answer, ensure_ascii=False), flush=True)
@@ -109,7 +119,7 @@ def evaluate(
     ] = "none",
     revise: Annotated[bool, Option("--revise", help="Count the answer after the next word has been seen.")] = False,
     prompts: Annotated[
-        list[Path] | None, Option(help="Other files of the study, to see which prompts several people were given.")
+        list[str] | None, Option(help="Other files of the study, to see which prompts several people were given.")
     ] = None,
     learn: Annotated[
         bool, Option("--learn", help="Make each word an own word of its person after it was judged.")
@@ -141,6 +151,7 @@ def evaluate(
         glissando evaluate swipes.jsonl.gz --method auto --learn --adapt
         glissando evaluate swipes.jsonl.gz --method auto --language en,de --letters 2
         glissando evaluate val.jsonl.gz --method auto --context decoded --revise --prompts train.jsonl.gz
+        glissando evaluate 's3://bucket/swipes/*.parquet?region=eu-west-1' --limit 1000
         glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
     """
     from glissando.evaluation.evaluate import EvaluationOptions
@@ -198,9 +209,9 @@ class _Line:
 
 
 def _decode_lines(
-    file: str, layout: str | None, options: EvaluationOptions, wishes: _Wishes
+    source: str, layout: str | None, options: EvaluationOptions, wishes: _Wishes
 ) -> Iterator[tuple[Sequence[Candidate], float | None]]:
-    """Candidates of every line of a file, and how likely none is right; one keyboard for each layout that occurs."""
+    """Candidates of every line of a source, and how likely none is right; one keyboard for each layout that occurs."""
     from glissando.corpus.layouts import LayoutShelf
     from glissando.evaluation.evaluate import keyboard_for
     from glissando.layout import load_layout
@@ -209,7 +220,7 @@ def _decode_lines(
     default = shelf.get(layout or "qwerty") or load_layout(layout or "qwerty")
     keyboards: dict[str, Keyboard | Shark2] = {}
     text = "" if wishes.sentence else None
-    for line in _read_lines(file, shelf):
+    for line in _read_lines(source, shelf):
         if line.layout not in keyboards:
             keyboards[line.layout], _ = keyboard_for(shelf[line.layout] if line.layout else default, [], options)
         before = text if line.context is None else line.context
@@ -240,39 +251,29 @@ def _decode_line(
     return board.decode(line.gesture, wishes.k), None
 
 
-def _read_lines(file: str, shelf: LayoutShelf) -> Iterator[_Line]:
-    """Every line of a file; an error names file and line."""
-    from glissando.corpus.lines import LineError, parse_object, read_lines
+def _read_lines(source: str, shelf: LayoutShelf) -> Iterator[_Line]:
+    """Every line of a source; an error names file and line."""
+    from glissando.corpus.lines import LineError, make_rows, parse_lines, raw_lines, read_rows, with_numbers
     from glissando.corpus.records import gesture_from_columns, text_field
+    from glissando.corpus.sources import find_files
     from glissando.errors import CorpusError
 
-    named = "standard input" if file == "-" else file
-    for number, line in _read_standard_input() if file == "-" else read_lines(file):
+    def make(data: dict[str, Any]) -> _Line:
+        columns = [data.get(name) for name in ("x", "y", "t")]
+        if not all(isinstance(column, list) for column in columns):
+            raise LineError("a swipe needs lists x, y and t")
+        name = text_field(data, "layout") or ""
         try:
-            data = parse_object(line)
-            columns = [data.get(name) for name in ("x", "y", "t")]
-            if not all(isinstance(column, list) for column in columns):
-                raise LineError("a swipe needs lists x, y and t")
-            name = text_field(data, "layout") or ""
-            if name:
-                _ = shelf[name]
-            gesture = gesture_from_columns(*columns)  # type: ignore[arg-type]
-            said = [text_field(data, field) for field in ("context", "prefix", "suffix")]
+            _ = name and shelf[name]
         except CorpusError as error:
-            raise CorpusError(f"{named}:{number}: {error}") from None
-        yield _Line(gesture, name, *said)
+            raise LineError(str(error)) from None
+        said = [text_field(data, field) for field in ("context", "prefix", "suffix")]
+        return _Line(gesture_from_columns(*columns), name, *said)  # type: ignore[arg-type]
 
-
-def _read_standard_input() -> Iterator[tuple[int, bytes]]:
-    """Yield (number, line) for every line that is not blank, as soon as it is there, in bounded memory."""
-    from glissando.corpus.lines import MAX_LINE_BYTES
-    from glissando.errors import CorpusError
-
-    for number, line in enumerate(iter(lambda: sys.stdin.buffer.readline(MAX_LINE_BYTES + 1), b""), 1):
-        if len(line) > MAX_LINE_BYTES:
-            raise CorpusError(f"standard input:{number}: longer than {MAX_LINE_BYTES:,} bytes; a line holds one swipe")
-        if not line.isspace():
-            yield number, line
+    if source == "-":
+        lines = with_numbers(raw_lines(sys.stdin.buffer, STANDARD_INPUT))
+        return make_rows(parse_lines(lines, STANDARD_INPUT), STANDARD_INPUT, make)
+    return chain.from_iterable(read_rows(file, make) for file in find_files(source))
 
 
 def _print_table(result: Evaluation, options: EvaluationOptions) -> None:

@@ -1,6 +1,6 @@
 """Where corpora are: files, directories, globs and addresses of object storage, found and opened in one way.
 
-An address has a scheme ("s3://bucket/swipes", "gs://..", "file:///..") and is read through pyarrow's file systems, which
+An address has a scheme ("s3://bucket/swipes", "gs://..", "file:///..") and is read through pyarrow's file systems. They
 take credentials from the environment. It stays text: a ``Path`` would turn s3:// into s3:/.
 """
 
@@ -96,7 +96,7 @@ def all_files(sources: Iterable[str | Path]) -> list[str]:
     return [file for source in sources for file in find_files(source)]
 
 
-def open_bytes(file: str | Path) -> IO[bytes]:
+def open_bytes(file: str | Path) -> io.BufferedReader | gzip.GzipFile:
     """Open a file or an address for reading; gzip is recognised by its content, whatever the name.
 
     The stream can ``peek``.
