@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,12 +17,12 @@ SHARK2 = EvaluationOptions(method="shark2")
 
 
 def test_a_corpus_may_carry_a_lexicon(tmp_path):
-    assert TuningFile.parse("mine.jsonl") == TuningFile(Path("mine.jsonl"))
-    assert TuningFile.parse("ru.jsonl=ru") == TuningFile(Path("ru.jsonl"), "ru")
-    assert TuningFile.parse("a=b/ru.jsonl=lists/ru.txt") == TuningFile(Path("a=b/ru.jsonl"), "lists/ru.txt")
+    assert TuningFile.parse("mine.jsonl") == TuningFile("mine.jsonl")
+    assert TuningFile.parse("ru.jsonl=ru") == TuningFile("ru.jsonl", "ru")
+    assert TuningFile.parse("a=b/ru.jsonl=lists/ru.txt") == TuningFile("a=b/ru.jsonl", "lists/ru.txt")
     file = tmp_path / "beam=100.jsonl"
     file.touch()
-    assert TuningFile.parse(str(file)) == TuningFile(file)
+    assert TuningFile.parse(str(file)) == TuningFile(str(file))
     for half in ("=ru", "mine.jsonl="):
         with pytest.raises(CorpusError, match="FILE or FILE=LEXICON"):
             TuningFile.parse(half)

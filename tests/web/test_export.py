@@ -12,7 +12,7 @@ from glissando.corpus.packed import PackedCorpus
 from glissando.errors import CorpusError
 from glissando.layout import load_layout
 from glissando.synth import swipe
-from glissando.web.export import export_lines, write_export
+from glissando.web.export import export_rows, write_export
 from glissando.web.selection import Selection
 from glissando.web.store import Donation, Sentence, Store
 
@@ -73,7 +73,7 @@ def test_a_selection_on_the_command_line(donated, tmp_path):
 def test_rows_are_those_of_swipe_futo_org(donated, tmp_path):
     store = Store(donated)
     file = tmp_path / "rows.jsonl"
-    count = export_lines(store, file, Selection(), skipped=True)
+    count = export_rows(store, file, Selection(), skipped=True)
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == count
     store.close()

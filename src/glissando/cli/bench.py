@@ -137,23 +137,25 @@ def _draw(keyboard: Keyboard, gestures: Sequence[Gesture], plot: Path) -> None:
 
 
 def swipes_to_decode(
-    layout: Layout, file: Path | None, count: int | None, language: str | None = None, lexicon: Path | None = None
+    layout: Layout, source: str | None, count: int | None, language: str | None = None, lexicon: Path | None = None
 ) -> tuple[list[Gesture], list[str], Lexicon]:
-    """Recorded swipes of a file or else synthetic ones, their words, and a lexicon that has these words."""
+    """Recorded swipes of a source or else synthetic ones, their words, and a lexicon that has these words."""
     from glissando.lexicon import load_lexicon
 
-    gestures, words = _recorded(file, layout, count) if file else _synthetic(layout, language, count or 200)
+    gestures, words = _recorded(source, layout, count) if source else _synthetic(layout, language, count or 200)
     return gestures, words, load_lexicon(lexicon or language or layout.language or "en").with_words(words)
 
 
-def _recorded(file: Path, layout: Layout, count: int | None) -> tuple[list[Gesture], list[str]]:
+def _recorded(source: str, layout: Layout, count: int | None) -> tuple[list[Gesture], list[str]]:
     """The first swipes of a corpus that were made on the layout."""
     from glissando.corpus.records import read_swipes
+    from glissando.corpus.sources import find_files, shown
     from glissando.errors import CorpusError
 
-    chosen = list(islice((swipe for swipe in read_swipes(file) if swipe.layout == layout.name), count))
+    swipes = (swipe for file in find_files(source) for swipe in read_swipes(file))
+    chosen = list(islice((swipe for swipe in swipes if swipe.layout == layout.name), count))
     if not chosen:
-        raise CorpusError(f"{file} has no swipe on layout {layout.name}; --layout names another")
+        raise CorpusError(f"{shown(source)} has no swipe on layout {layout.name}; --layout names another")
     return [swipe.gesture for swipe in chosen], [swipe.word for swipe in chosen]
 
 

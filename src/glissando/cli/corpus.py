@@ -27,11 +27,18 @@ app.add_typer(corpus_sources.fetch, name="fetch")
 app.command()(corpus_sources.export)
 
 Sources = Annotated[
-    list[Path], Argument(help="Files (plain or gzip), zips or directories of swipes.", show_default=False)
+    list[str],
+    Argument(
+        help="JSON lines (plain or gzip), Parquet or logs: files, zips, directories, globs, or addresses such as "
+        "s3://bucket/swipes.",
+        show_default=False,
+    ),
 ]
 Format = Annotated[str, Option(help="auto, glissando, futo, how-we-swipe or yandex.")]
 Grids = Annotated[Path | None, Option(help="Yandex: the file of key grids.")]
-Lines = Annotated[Path, Option("--output", "-o", help="Our JSON lines; gzip if it ends in .gz.")]
+Swipes = Annotated[
+    Path, Option("--output", "-o", help="Our format: Parquet if it ends in .parquet, else JSON lines; gzip with .gz.")
+]
 
 
 @app.command()
@@ -49,6 +56,7 @@ def stats(
 
         glissando corpus stats swipes.jsonl.gz
         glissando corpus stats swipelogs.zip --measure --json
+        glissando corpus stats 's3://bucket/swipes/?region=eu-west-1'
     """
     from rich.console import Console
 
@@ -68,7 +76,7 @@ def stats(
 @app.command(name="filter")
 def filter_(
     sources: Sources,
-    output: Lines,
+    output: Swipes,
     format: Format = "auto",
     grids: Grids = None,
     layouts: opt.Layouts = None,
@@ -101,13 +109,14 @@ def filter_(
 
 @app.command()
 def convert(
-    sources: Sources, output: Lines, format: Format = "auto", grids: Grids = None, as_json: opt.Json = False
+    sources: Sources, output: Swipes, format: Format = "auto", grids: Grids = None, as_json: opt.Json = False
 ) -> None:
-    """Turn a corpus of any format into our JSON lines.
+    """Turn a corpus of any format into ours, as JSON lines or Parquet.
 
     **Examples**
 
         glissando corpus convert swipe-1/train.jsonl -o train.jsonl.gz
+        glissando corpus convert 'logs/2026-*/*.jsonl.gz' -o all.parquet
         glissando corpus convert valid.jsonl --format yandex --grids grids.json -o jcuken.jsonl.gz
     """
     dropped: Counter[str] = Counter()
@@ -117,9 +126,10 @@ def convert(
 @app.command()
 def split(
     sources: Sources,
-    output: Annotated[Path, Option("--output", "-o", help="Directory for NAME.jsonl.gz of every split.")],
+    output: Annotated[Path, Option("--output", "-o", help="Directory for a file of every split.")],
     fractions: Annotated[str, Option(help="Names and shares.")] = "train=0.9,val=0.05,test=0.05",
     seed: Annotated[int, Option(help="Seed of the split.")] = 0,
+    parquet: Annotated[bool, Option("--parquet", help="Write NAME.parquet, not NAME.jsonl.gz.")] = False,
     format: Format = "auto",
     as_json: opt.Json = False,
 ) -> None:
@@ -128,6 +138,7 @@ def split(
     **Examples**
 
         glissando corpus split swipes.jsonl.gz -o splits --fractions train=0.8,val=0.2
+        glissando corpus split swipes.parquet -o splits --parquet
     """
     from contextlib import ExitStack
 
@@ -138,7 +149,8 @@ def split(
     shares = parse_fractions(fractions)
     counts = dict.fromkeys(shares, 0)
     with ExitStack() as files:
-        writers = {name: files.enter_context(swipe_writer(output / f"{name}.jsonl.gz")) for name in shares}
+        ending = "parquet" if parquet else "jsonl.gz"
+        writers = {name: files.enter_context(swipe_writer(output / f"{name}.{ending}")) for name in shares}
         for name, swipe in split_sessions(_read(sources, Counter(), format), shares, seed):
             writers[name](swipe)
             counts[name] += 1
@@ -175,19 +187,20 @@ def pack(
     from glissando.corpus.layouts import LayoutShelf
     from glissando.corpus.pack import PackOptions
     from glissando.corpus.pack import pack as write_pack
+    from glissando.corpus.sources import source_name
 
     dropped: Counter[str] = Counter()
     swipes = _read(sources, dropped, format, grids)
     validity = Validity() if valid else None
     kept = keep_valid(swipes, dropped, LayoutShelf(layouts), validity=validity, max_key_distance=max_key_distance)
-    options = PackOptions(frames, drop_unknown_layouts, overwrite, ", ".join(path.name for path in sources))
+    options = PackOptions(frames, drop_unknown_layouts, overwrite, ", ".join(map(source_name, sources)))
     report = write_pack(kept, output, layouts=layouts, options=options)
     dropped.update(report.dropped)
     line = f"{output}: {report.rows:,} swipes of {report.words:,} words on {', '.join(report.layouts)}"
     _report(as_json, {**asdict(report), "dropped": dict(dropped)}, line)
 
 
-def _read(sources: list[Path], dropped: Counter[str], format: str, grids: Path | None = None) -> Iterable[Swipe]:
+def _read(sources: list[str], dropped: Counter[str], format: str, grids: Path | None = None) -> Iterable[Swipe]:
     """The swipes of a corpus, with their rate on a terminal's error stream."""
     from rich.console import Console
     from rich.progress import track

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from glissando.cli import options as opt
+from glissando.cli.cluster import cluster_run
 from glissando.cli.output import bar, print_json, print_table
 
 if TYPE_CHECKING:
@@ -19,9 +22,17 @@ if TYPE_CHECKING:
     from glissando.evaluation.result import Evaluation
     from glissando.evaluation.rows import Decoded, RowOptions
 
+STANDARD_INPUT = "standard input"
+
 
 def decode(
-    file: Annotated[str, Argument(help="JSON lines with x, y and t, plain or gzip; - reads standard input.")],
+    source: Annotated[
+        str,
+        Argument(
+            help="Swipes with x, y and t, as JSON lines or Parquet: a file, directory, glob or s3://; - reads JSON "
+            "lines from standard input."
+        ),
+    ],
     layout: Annotated[str | None, Option(help="Layout of lines that name none: a name or a .json file.")] = None,
     language: opt.Languages = None,
     lexicon: opt.Lexicon = None,
@@ -42,6 +53,13 @@ def decode(
     abstain: Annotated[
         float, Option(min=0, max=1, metavar="P", help="Leave a line empty if its first word is less likely than P.")
     ] = 0.0,
+    cluster: opt.Cluster = None,
+    workers: opt.Workers = None,
+    block: opt.BlockRows = 1024,
+    output: Annotated[
+        str | None, Option("--output", "-o", help="With --cluster: a folder or s3:// address for the results.")
+    ] = None,
+    format: Annotated[str, Option(help="Of the results of --cluster: jsonl or parquet.")] = "jsonl",
     as_json: opt.Json = False,
 ) -> None:
     """Decode swipes to words, one line per swipe: its candidates, best first.
@@ -60,14 +78,20 @@ def decode(
 
     With --language de,en and --lexicon, the list takes the place of its own language's.
 
+    With --cluster, the results go to --output: one file for each block of rows, each row with the file and row that it
+    answers, and with an "error" if it cannot be decoded. The same command a second time does what is missing.
+
     **Examples**
 
         glissando decode swipes.jsonl
         glissando decode sentence.jsonl --sentence -k 1
         glissando decode swipes.jsonl --language de,en --vocabulary own.json --abstain 0.8
         glissando decode swipes.jsonl --prefix un --suffix ed
+        glissando decode 'logs/2026-*/*.parquet' -k 1
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
+        glissando decode 's3://logs/2026-*/*.parquet' --cluster auto -o s3://results/2026 --format parquet
     """
+    from glissando.errors import GlissandoError
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.rows import RowOptions
 
@@ -76,7 +100,17 @@ def decode(
         weights=weights, decoder=decoder, matcher=matcher, beam=beam, vocabulary=vocabulary,
     )  # fmt: skip
     wishes = RowOptions(layout, k, sentence, prefix, suffix, abstain)
-    for found in _decode_rows(file, options, wishes):
+    if cluster or output:
+        if not cluster or not output or source == "-":
+            raise GlissandoError("--cluster decodes files, not standard input, and writes to --output: give both")
+        from glissando.cluster.decode import decode_files
+        from glissando.cluster.parts import Parts
+
+        with cluster_run(cluster, workers, [source], block) as run:
+            summary = decode_files(run, Parts(output, format), options, wishes)
+        print_json(asdict(summary)) if as_json else print(f"{output}: {summary}")
+        return
+    for found in _decode_rows(source, options, wishes):
         if as_json:
             print(json.dumps(found.to_dict(), ensure_ascii=False), flush=True)
         else:
@@ -104,7 +138,7 @@ def evaluate(
     ] = "none",
     revise: Annotated[bool, Option("--revise", help="Count the answer after the next word has been seen.")] = False,
     prompts: Annotated[
-        list[Path] | None, Option(help="Other files of the study, to see which prompts several people were given.")
+        list[str] | None, Option(help="Other files of the study, to see which prompts several people were given.")
     ] = None,
     learn: Annotated[
         bool, Option("--learn", help="Make each word an own word of its person after it was judged.")
@@ -136,6 +170,7 @@ def evaluate(
         glissando evaluate swipes.jsonl.gz --method auto --learn --adapt
         glissando evaluate swipes.jsonl.gz --method auto --language en,de --letters 2
         glissando evaluate val.jsonl.gz --method auto --context decoded --revise --prompts train.jsonl.gz
+        glissando evaluate 's3://bucket/swipes/*.parquet?region=eu-west-1' --limit 1000
         glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
     """
     from glissando.evaluation.evaluate import EvaluationOptions
@@ -170,31 +205,17 @@ def known_method(name: str) -> Any:
     return name
 
 
-def _decode_rows(file: str, options: EvaluationOptions, wishes: RowOptions) -> Iterator[Decoded]:
-    """What every row of a file may mean; an error names file and line."""
-    from glissando.corpus.lines import parse_lines, read_objects
-    from glissando.errors import CorpusError
+def _decode_rows(source: str, options: EvaluationOptions, wishes: RowOptions) -> Iterator[Decoded]:
+    """What every row of a source may mean; an error names file and line."""
+    from glissando.corpus.lines import make_rows, parse_lines, raw_lines, read_rows, with_numbers
+    from glissando.corpus.sources import find_files
     from glissando.evaluation.rows import RowDecoder
 
     decoder = RowDecoder(options, wishes)
-    named = "standard input" if file == "-" else file
-    for number, data in parse_lines(_read_standard_input(), named) if file == "-" else read_objects(file):
-        try:
-            yield decoder.decode(data)
-        except CorpusError as error:
-            raise CorpusError(f"{named}:{number}: {error}") from None
-
-
-def _read_standard_input() -> Iterator[tuple[int, bytes]]:
-    """Yield (number, line) for every line that is not blank, as soon as it is there, in bounded memory."""
-    from glissando.corpus.lines import MAX_LINE_BYTES
-    from glissando.errors import CorpusError
-
-    for number, line in enumerate(iter(lambda: sys.stdin.buffer.readline(MAX_LINE_BYTES + 1), b""), 1):
-        if len(line) > MAX_LINE_BYTES:
-            raise CorpusError(f"standard input:{number}: longer than {MAX_LINE_BYTES:,} bytes; a line holds one swipe")
-        if not line.isspace():
-            yield number, line
+    if source == "-":
+        lines = with_numbers(raw_lines(sys.stdin.buffer, STANDARD_INPUT))
+        return make_rows(parse_lines(lines, STANDARD_INPUT), STANDARD_INPUT, decoder.decode)
+    return chain.from_iterable(read_rows(file, decoder.decode) for file in find_files(source))
 
 
 def _print_table(result: Evaluation, options: EvaluationOptions) -> None:

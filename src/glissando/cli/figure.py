@@ -19,7 +19,7 @@ FIELDS = ("qwerty:with", "jcuken:меня", "clearflow:fire")
 
 OutOption = Annotated[Path, Option(help="The picture; .png and .svg are added.")]
 SwipesOption = Annotated[
-    list[Path] | None, Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
+    list[str] | None, Option("--swipes", help="Corpus to take recorded swipes from; may be given again.")
 ]
 SeedOption = Annotated[int, Option(help="Seed of made-up swipes and of random augmentation.")]
 

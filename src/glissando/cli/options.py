@@ -35,8 +35,11 @@ Vocabulary = Annotated[
 ]
 
 # The swipes
-Labelled = Annotated[list[Path], Argument(help="JSON lines with word, x, y, t and layout, plain or gzip.")]
-Recorded = Annotated[Path | None, Option(help="JSON lines to decode, all on one layout; by default synthetic swipes.")]
+Labelled = Annotated[
+    list[str],
+    Argument(help="Swipes with word, x, y, t and layout, as JSON lines or Parquet: files, directories, globs, s3://."),
+]
+Recorded = Annotated[str | None, Option(help="Swipes to decode, all on one layout; by default synthetic ones.")]
 AddTargets = Annotated[bool, Option("--add-targets", help="Add the words meant to the lexicon.")]
 MaxDistance = Annotated[
     float | None, Option(help="Leave out swipes further than this from their word's keys, in key widths.")

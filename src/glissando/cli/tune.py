@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def tune(
-    corpora: Annotated[list[str] | None, Argument(metavar="CORPUS", help="JSON lines: FILE, or FILE=LEXICON.")] = None,
+    corpora: Annotated[list[str] | None, Argument(metavar="CORPUS", help="Corpora: SOURCE, or SOURCE=LEXICON.")] = None,
     stage: Annotated[str, Option(help="pruning (recall of the beam), scoring (ranking), or all.")] = "all",
     protocol: Annotated[
         str | None, Option(help="For the scoring: fit (cross-entropy; default) or report (tt1mm5; for shark2).")
@@ -110,8 +110,10 @@ def tune(
 
 
 def _command() -> str:
-    """The command line, for the provenance of the constants."""
-    return shlex.join(["glissando", *sys.argv[1:]])
+    """The command line, for the provenance of the constants; addresses are without their credentials."""
+    from glissando.corpus.sources import shown
+
+    return shlex.join(["glissando", *map(shown, sys.argv[1:])])
 
 
 def _tune_label_free(layout: str, evaluation: EvaluationOptions) -> tuple[dict[str, Any], list[str]]:

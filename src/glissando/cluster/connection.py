@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,8 +47,7 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
         workers: how many processes work; by default as many as the cluster has processors.
     """
     ray = import_ray()
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # else it prints what it found about our workers
     common: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "namespace": "glissando"}
     if address == "local":
         own = {"num_cpus": workers or os.cpu_count() or 1, "object_store_memory": STORE_BYTES}
@@ -55,7 +55,8 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
     else:
         common |= {"address": address}
     try:
-        info = ray.init(**common)
+        with _silence():
+            info = ray.init(**common)
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
         raise ClusterError(f"no Ray cluster at {address}: {_first_line(error)}") from None
     try:
@@ -94,6 +95,20 @@ def ray_errors(ray: Any) -> Iterator[None]:
         raise
     except ray.exceptions.RayError as error:
         raise ClusterError(f"the cluster failed: {_first_line(error)}; start again, and it goes on") from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep off the terminal what compiled code writes to standard error; exceptions pass."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _first_line(error: Exception) -> str:

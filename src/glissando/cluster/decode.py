@@ -29,6 +29,10 @@ class DecodeSummary:
     blocks: int
     blocks_before: int
 
+    def __str__(self) -> str:
+        before = f"; {self.blocks_before:,} blocks were done before" if self.blocks_before else ""
+        return f"{self.rows:,} rows in {self.blocks:,} blocks, {self.failed:,} rows failed{before}"
+
 
 @dataclass(frozen=True)
 class _DecodeJob:

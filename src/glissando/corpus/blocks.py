@@ -6,7 +6,7 @@ import io
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count, islice
-from typing import IO, Any
+from typing import Any
 
 from glissando.corpus.lines import LineError, parse_object, raw_lines, with_numbers
 from glissando.corpus.parquet import batch_objects, is_parquet, read_batches, row_count
@@ -87,8 +87,8 @@ def read_blocks(file: str, rows: int = ROWS, skip: Container[int] = ()) -> Itera
         yield Block(file, number, 1 + number * rows, _ipc(batches), arrow=True, share=share)
 
 
-def _line_blocks(stream: IO[bytes], file: str, rows: int, skip: Container[int]) -> Iterator[Block]:
-    """Blocks of lines."""
+def _line_blocks(stream: Any, file: str, rows: int, skip: Container[int]) -> Iterator[Block]:
+    """Blocks of the lines of a stream that ``open_bytes`` opened."""
     lines, size, first = raw_lines(stream, file), file_size(file), 1
     for number in count():
         block = _next_lines(lines, rows)

@@ -33,6 +33,10 @@ class LayoutShelf:
     def __getitem__(self, name: str) -> Layout:
         layout = self.get(name)
         if layout is None:
-            known = ", ".join(sorted({*self._files, *builtin_layouts()}))
-            raise CorpusError(f"no layout {name!r}; there are {known}; --layouts adds more")
+            raise CorpusError(self.unknown(name))
         return layout
+
+    def unknown(self, name: str) -> str:
+        """What to say of a name that no layout has."""
+        known = ", ".join(sorted({*self._files, *builtin_layouts()}))
+        return f"no layout {name!r}; there are {known}; --layouts adds more"

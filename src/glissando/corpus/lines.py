@@ -22,6 +22,7 @@ MAX_LINE_BYTES = 16 * 2**20  # twice what a swipe of records.MAX_POINTS points t
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 T = TypeVar("T")
+Lines = IO[bytes] | gzip.GzipFile
 
 
 class LineError(CorpusError):
@@ -38,7 +39,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
         yield from with_numbers(raw_lines(file, path))
 
 
-def raw_lines(file: IO[bytes], path: str | Path) -> Iterator[bytes]:
+def raw_lines(file: Lines, path: str | Path) -> Iterator[bytes]:
     """Yield every line of an open file as it is, blank ones too; an error names file and line.
 
     Args:

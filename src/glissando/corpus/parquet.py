@@ -5,11 +5,12 @@ A row is the object that a JSON line would hold; what is null in Parquet is None
 
 from __future__ import annotations
 
+import gzip
 import io
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from glissando.corpus.sources import conceal, import_pyarrow, open_arrow, shown
 from glissando.errors import CorpusError
@@ -43,7 +44,7 @@ COLUMNS = {
 }
 
 
-def is_parquet(stream: IO[bytes]) -> bool:
+def is_parquet(stream: io.BufferedReader | gzip.GzipFile) -> bool:
     """Whether a file that ``open_bytes`` opened begins as Parquet does; nothing is taken from it."""
     return isinstance(stream, io.BufferedReader) and stream.peek(len(MAGIC)).startswith(MAGIC)
 
@@ -92,9 +93,7 @@ def read_batches(
                         yield at // rows - 1, parts
                         parts = []
             if at != end:
-                raise CorpusError(
-                    f"{shown(file)}: damaged Parquet: row group {group} ends after row {at:,}, not {end:,}"
-                )
+                raise CorpusError(f"{shown(file)}: damaged Parquet: it ends after row {at:,}, not {end:,}")
         if parts:
             yield at // rows, parts
 

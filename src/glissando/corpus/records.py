@@ -1,4 +1,4 @@
-"""One swipe with its word, and our own file format: JSON lines, plain or gzip.
+"""One swipe with its word, and our own file format: JSON lines, plain or gzip, or Parquet with the same fields.
 
 One object per line::
 
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from glissando.corpus.lines import LineError, UnusableRowError, object_writer, read_rows
+from glissando.corpus.parquet import row_writer
 from glissando.errors import GestureError
 from glissando.gesture import Gesture
 
@@ -73,7 +74,7 @@ def read_swipes(
     """Yield the swipes of one file in our format, in its order and in bounded memory.
 
     Args:
-        path: JSON lines, plain or gzip.
+        path: JSON lines, plain or gzip, or Parquet; or the address of such a file.
         max_key_distance: leave out swipes whose ``key_dist_max`` is greater, in key widths.
         limit: stop after this many swipes.
 
@@ -92,8 +93,11 @@ def read_swipes(
 
 @contextmanager
 def swipe_writer(path: str | Path) -> Iterator[Callable[[Swipe], None]]:
-    """Give a function that writes swipes to a file in our format, as ``object_writer`` does."""
-    with object_writer(path) as write:
+    """Give a function that writes swipes to a file in our format: Parquet where the name ends so, else JSON lines.
+
+    The file appears when the body ends well, as with ``object_writer``.
+    """
+    with row_writer(path) if str(path).endswith(".parquet") else object_writer(path) as write:
         yield lambda swipe: write(swipe_to_dict(swipe))
 
 

@@ -97,7 +97,7 @@ def all_files(sources: Iterable[str | Path]) -> list[str]:
     return [file for source in sources for file in find_files(source)]
 
 
-def open_bytes(file: str | Path) -> IO[bytes]:
+def open_bytes(file: str | Path) -> io.BufferedReader | gzip.GzipFile:
     """Open a file or an address for reading; gzip is recognised by its content, whatever the name.
 
     The stream can ``peek``.

@@ -74,7 +74,7 @@ class RowDecoder:
         self._keyboards: dict[str, Keyboard | Shark2] = {}
 
     def decode(self, data: Mapping[str, Any]) -> Decoded:
-        """Decode one row: a JSON object with lists x, y and t. A CorpusError says what is wrong with it."""
+        """Decode one row: a JSON object with lists x, y and t. A LineError says what is wrong with it."""
         row = self._read(dict(data))
         before = self.text if row.context is None else row.context
         found = self._decode(self.keyboard(row.layout), row, before)
@@ -95,8 +95,8 @@ class RowDecoder:
         if not all(isinstance(column, list) for column in columns):
             raise LineError("a swipe needs lists x, y and t")
         name = text_field(data, "layout") or ""
-        if name:
-            _ = self.shelf[name]
+        if name and self.shelf.get(name) is None:
+            raise LineError(self.shelf.unknown(name))
         gesture = gesture_from_columns(*columns)  # type: ignore[arg-type]
         return _Row(gesture, name, *(text_field(data, field) for field in ("context", "prefix", "suffix")))
 

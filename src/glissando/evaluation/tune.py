@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -23,6 +24,7 @@ import numpy as np
 
 from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
+from glissando.corpus.sources import ENDINGS, find_files, is_address, source_name
 from glissando.errors import CorpusError, GlissandoError
 from glissando.evaluation.beams import StoredBeams, TuningSet, as_scoring, join_beams, store_matches
 from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets, with_aspect
@@ -91,20 +93,25 @@ class TuningOptions:
 
 @dataclass(frozen=True)
 class TuningFile:
-    """A corpus as named on the command line: JSON lines, and a word list of its own (file or language) if given."""
+    """A corpus as named on the command line: a source, and a word list of its own (file or language) if given."""
 
-    path: Path
+    source: str | Path
     lexicon: str | None = None
 
     @classmethod
     def parse(cls, argument: str) -> TuningFile:
-        """Read ``FILE`` or ``FILE=LEXICON``; the name of an existing file may hold the sign."""
-        file, sign, lexicon = argument.rpartition("=")
-        if not sign or Path(argument).exists():
-            return cls(Path(argument))
-        if not file or not lexicon:
+        """Read ``FILE`` or ``FILE=LEXICON``, where FILE may be any source.
+
+        The sign may also stand in the name of something that exists, before a name that ends as those of corpora do
+        ("day=7/*.parquet") or with a slash, and once in each setting of an address ("s3://bucket/a.jsonl?region=eu").
+        """
+        source, sign, lexicon = argument.rpartition("=")
+        last_setting = re.search(r"[?&][^&=]*=[^&=]*$", argument) if is_address(argument) else None
+        if not sign or last_setting or Path(argument).exists() or lexicon.endswith((*ENDINGS, "/")):
+            return cls(argument)
+        if not source or not lexicon:
             raise CorpusError(f"a corpus is FILE or FILE=LEXICON, got {argument!r}")
-        return cls(Path(file), lexicon)
+        return cls(source, lexicon)
 
 
 class LabelledSwipes(NamedTuple):
@@ -159,17 +166,19 @@ def read_corpus(file: TuningFile, shelf: LayoutShelf, evaluation: EvaluationOpti
     """The usable swipes of a corpus."""
     options = replace(evaluation, lexicon=file.lexicon, language=None) if file.lexicon else evaluation
     by_layout: dict[str, list[Swipe]] = defaultdict(list)
-    for swipe in read_targets(file.path, shelf, options):
-        by_layout[swipe.layout].append(swipe)
+    name = source_name(file.source)
+    for path in find_files(file.source):
+        for swipe in read_targets(path, shelf, options):
+            by_layout[swipe.layout].append(swipe)
     count = sum(len(swipes) for swipes in by_layout.values())
     if count < MIN_SWIPES:
-        raise CorpusError(f"{file.path.name}: tuning needs at least {MIN_SWIPES} usable swipes, got {count}")
+        raise CorpusError(f"{name}: tuning needs at least {MIN_SWIPES} usable swipes, got {count}")
     parts = []
-    for name, swipes in by_layout.items():
+    for layout, swipes in by_layout.items():
         words = [swipe.word for swipe in swipes]
-        board, _ = keyboard_for(with_aspect(shelf[name], swipes), words, options)
+        board, _ = keyboard_for(with_aspect(shelf[layout], swipes), words, options)
         parts.append(LabelledSwipes(board, [swipe.gesture for swipe in swipes], words, prompt_texts(swipes)))
-    return TuningCorpus(file.path.name, tuple(parts))
+    return TuningCorpus(name, tuple(parts))
 
 
 def tune(

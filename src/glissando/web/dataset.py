@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from glissando.corpus.layouts import LayoutShelf
-from glissando.errors import CorpusError, MissingExtraError
+from glissando.corpus.parquet import row_writer
+from glissando.errors import CorpusError
 from glissando.files import replacing_directory
 from glissando.web.consent import Consent
 
-BATCH = 4096  # rows written together
 FILE = "train-00000-of-00001.parquet"
 
-# The columns: type for Arrow, and what the card says of them.
+# The columns: their types (see corpus/parquet.py), and what the card says of them.
 COLUMNS = {
     "word": ("string", "the word that was asked for"),
-    "x": ("list<float>", "the finger's path over the letter area: 0 is its left edge, 1 its right edge"),
-    "y": ("list<float>", "the same from top to bottom"),
-    "t": ("list<float>", "milliseconds from touch-down"),
+    "x": ("list<double>", "the finger's path over the letter area: 0 is its left edge, 1 its right edge"),
+    "y": ("list<double>", "the same from top to bottom"),
+    "t": ("list<double>", "milliseconds from touch-down"),
     "layout": ("string", "name of the layout, a file under layouts/"),
     "language": ("string", "code of the language"),
     "sentence": ("string", "the sentence that the word is from"),
@@ -100,7 +99,10 @@ def write_dataset(
     contents, shelf = _Contents(), LayoutShelf(layouts or None)
     with replacing_directory(folder) as new:
         (new / "data").mkdir()
-        _write_parquet(_columns(rows, contents), new / "data" / FILE)
+        with row_writer(new / "data" / FILE, COLUMNS) as write:
+            for row in rows:
+                contents.add(row)
+                write(donated_row(row))
         if not contents.rows:
             raise CorpusError("no swipe to write: the selection is empty")
         (new / "layouts").mkdir()
@@ -113,28 +115,10 @@ def write_dataset(
     return contents.rows
 
 
-def _columns(rows: Iterable[dict[str, Any]], contents: _Contents) -> Iterator[dict[str, Any]]:
-    """The rows with the points as three lists."""
-    for row in rows:
-        contents.add(row)
-        yield {**row, **{axis: [point[axis] for point in row["data"]] for axis in ("x", "y", "t")}}
-
-
-def _write_parquet(rows: Iterator[dict[str, Any]], path: Path) -> None:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("Parquet needs pyarrow: pip install 'glissando[parquet]'") from None
-    simple = {
-        "string": pyarrow.string(), "float": pyarrow.float32(), "int32": pyarrow.int32(), "bool": pyarrow.bool_(),
-        "list<float>": pyarrow.list_(pyarrow.float32()),
-    }  # fmt: skip
-    schema = pyarrow.schema([(name, simple[kind]) for name, (kind, _) in COLUMNS.items()])
-    with parquet.ParquetWriter(path, schema, compression="zstd") as file:
-        while batch := list(islice(rows, BATCH)):
-            columns = {name: [row[name] for row in batch] for name in COLUMNS}
-            file.write_table(pyarrow.Table.from_pydict(columns, schema))
+def donated_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of ``export.corpus_rows`` with COLUMNS: the points are three lists."""
+    points = {axis: [point[axis] for point in row["data"]] for axis in ("x", "y", "t")}
+    return {**{name: row.get(name) for name in COLUMNS}, **points}
 
 
 def _card(contents: _Contents, consents: Mapping[str, Consent]) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 
 from glissando.corpus.lines import object_writer
 from glissando.corpus.pack import PackReport, pack
+from glissando.corpus.parquet import row_writer
 from glissando.corpus.readers import read_corpus
 from glissando.errors import CorpusError
-from glissando.web.dataset import write_dataset
+from glissando.web.dataset import COLUMNS, donated_row, write_dataset
 from glissando.web.selection import Selection
 from glissando.web.store import Store
 
@@ -50,7 +51,8 @@ def write_export(
 
     Args:
         store: where the swipes are.
-        path: ``.npz`` for a pack, ``.zip`` or a name without an ending for a dataset with its card, else JSON lines.
+        path: ``.npz`` for a pack, ``.zip`` or a name without an ending for a dataset with its card, ``.parquet`` for
+            its rows alone, else JSON lines.
         selection: what to write; everything by default.
         skipped: write skipped words too, but not to a pack.
         layouts: the operator's directory of layouts.
@@ -65,15 +67,15 @@ def write_export(
             count = write_export(store, Path(folder) / path.stem, selection, skipped=skipped, layouts=layouts)
             _zip(Path(folder), path)
         return count
-    return export_lines(store, path, selection, skipped=skipped)
+    return export_rows(store, path, selection, skipped=skipped)
 
 
-def export_lines(store: Store, path: str | Path, selection: Selection, *, skipped: bool = False) -> int:
-    """Write a selection as JSON lines, gzip where the name ends in .gz, and return the number of rows."""
-    count = 0
-    with object_writer(path) as write:
+def export_rows(store: Store, path: str | Path, selection: Selection, *, skipped: bool = False) -> int:
+    """Write a selection as Parquet or JSON lines, by the ending of the name, and return the number of rows."""
+    count, parquet = 0, str(path).endswith(".parquet")
+    with row_writer(path, COLUMNS) if parquet else object_writer(path) as write:
         for count, row in enumerate(corpus_rows(store, selection, skipped=skipped), start=1):  # noqa: B007
-            write(row)
+            write(donated_row(row) if parquet else row)
         if not count:
             raise CorpusError("no swipe to write: the selection is empty")
     return count
@@ -85,7 +87,7 @@ def export_pack(
     """Write a selection as an ``.npz`` that training reads."""
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.jsonl"
-        export_lines(store, rows, selection)
+        export_rows(store, rows, selection)
         return pack(read_corpus(rows, Counter(), "futo"), path, layouts=layouts or None)
 
 
