@@ -53,7 +53,7 @@ def main() -> None:
             with_aspect(shelf[swipes[0].layout], swipes), [one.word for one in swipes], options
         )
         assert isinstance(decoder, Keyboard)
-        outcomes = decode_swipes(decoder, swipes, known, options)
+        outcomes = decode_swipes((decoder, known), swipes, options)
         wrong = np.array([outcome.rank != 1 for outcome in outcomes])
         print(f"{corpus}: {len(wrong):,} swipes on {decoder.layout.name}, {100 * wrong.mean():.2f} % read wrongly")
         targets = [outcome.target for outcome in outcomes]

@@ -55,7 +55,7 @@ def test_chunks_leave_nothing_out():
     many = (swipes * (CHUNK // 3 + 2))[: CHUNK + 1]
     board, known = keyboard_for(load_layout("qwerty"), [], SHARK2)
     calls = []
-    outcomes = decode_swipes(board, many, known, replace(SHARK2, beam=10), calls.append)
+    outcomes = decode_swipes((board, known), many, replace(SHARK2, beam=10), calls.append)
     assert [one.target for one in outcomes] == [swipe.word for swipe in many]
     assert all(one.rank == 1 for one in outcomes)
     assert calls == [CHUNK, CHUNK + 1]

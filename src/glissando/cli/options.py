@@ -55,6 +55,10 @@ Cluster = Annotated[
     ),
 ]
 Workers = Annotated[int | None, Option(min=1, help="With --cluster: processes; by default one per processor.")]
+Parts = Annotated[
+    str | None,
+    Option(help="With --cluster: a folder or s3:// address that keeps what each block gave; a second start goes on."),
+]
 BlockRows = Annotated[int, Option("--block", min=1, help="With --cluster: rows of a block.")]
 
 # The run

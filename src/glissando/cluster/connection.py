@@ -23,11 +23,13 @@ class Cluster:
         ray: the library.
         workers: how many processes work.
         dashboard: where Ray's dashboard is, None where it is not installed.
+        own: whether it is ours, and all of it on this machine.
     """
 
     ray: Any
     workers: int
     dashboard: str | None
+    own: bool = False
 
     def here(self, kind: type) -> Any:
         """A process of the cluster that holds an object of some class and lives as long as this one: on its node."""
@@ -63,7 +65,7 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
         processors = int(ray.cluster_resources().get("CPU", 0))
         if not processors:
             raise ClusterError(f"the Ray cluster at {address} has no processors")
-        yield Cluster(ray, workers or processors, info.dashboard_url or None)
+        yield Cluster(ray, workers or processors, info.dashboard_url or None, address == "local")
     finally:
         ray.shutdown()
 

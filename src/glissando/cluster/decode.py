@@ -49,10 +49,10 @@ class _DecodeJob:
 
         def work(task: Task, watch: Watch) -> tuple[int, int]:
             rows = [
-                {"file": shown(task.block.file), "row": number, **_answer(decoder, row, number in watch.deadly)}
-                for number, row in watch.rows(task.block.rows())
+                {"file": shown(task.content.file), "row": number, **_answer(decoder, row, number in watch.deadly)}
+                for number, row in watch.rows(task.content.rows())
             ]
-            self.parts.write(task.file, task.block.number, _encode(rows, self.parts.ending))
+            self.parts.write(task.file, task.number, _encode(rows, self.parts.ending))
             return len(rows), sum("error" in row for row in rows)
 
         return work
@@ -80,7 +80,7 @@ def decode_files(run: Run, parts: Parts, options: EvaluationOptions, wishes: Row
     before = len(blocks)
     for answer in run_blocks(run, _DecodeJob(options, wishes, parts), done):
         meter.count(answer.file, answer.share, *answer.result)
-        blocks.append((answer.file, answer.block))
+        blocks.append((answer.file, answer.number))
     parts.check(blocks)
     return DecodeSummary(meter.rows, meter.failed, len(blocks) - before, before)
 

@@ -60,11 +60,15 @@ class Parts:
 
     def write(self, file: int, block: int, data: bytes) -> None:
         """Write the results of a block, whole or not at all."""
-        write_file(self._place(file, block), data)
+        write_file(self.place(file, block), data)
 
     def read(self, file: int, block: int) -> bytes:
         """Read the results of a block."""
-        return read_file(self._place(file, block))
+        return read_file(self.place(file, block))
+
+    def place(self, file: int, block: int) -> str:
+        """Where the results of a block are."""
+        return join(self.folder, self._name(file, block))
 
     def check(self, blocks: Iterable[tuple[int, int]]) -> None:
         """Make sure that every block, given by file and number, has its results here."""
@@ -75,9 +79,6 @@ class Parts:
                 f"{len(missing):,} results are not in {shown(self.folder)}, {self._name(*missing[0])} for one; it must "
                 "be on storage that all nodes of the cluster share"
             )
-
-    def _place(self, file: int, block: int) -> str:
-        return join(self.folder, self._name(file, block))
 
     def _name(self, file: int, block: int) -> str:
         return f"part-{block_name(file, block)}.{self.ending}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import pickle
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,22 +21,38 @@ from glissando.errors import GlissandoError
 from glissando.threads import use_cores
 
 ROWS = 1024  # of a block: some seconds of decoding
+Cut = Callable[[Iterator[Block]], Iterator[Block]]
+
 FEED = 100  # workers that one reader feeds: it reads 100,000 rows a second, a worker decodes 300
 
 
 @dataclass(frozen=True)
 class Task:
-    """A block to work on, and the number of its file in the order given."""
+    """A piece of work.
+
+    Attributes:
+        file: number of the block's file in the order given.
+        number: of the block in its file.
+        content: the block, or whatever else the work is on.
+        share: how much of the file ends with it, 0 to 1.
+    """
 
     file: int
-    block: Block
+    number: int
+    content: Any
+    share: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """The name of the piece; names sort in the order of the rows."""
+        return block_name(self.file, self.number)
 
 
 class Work(Protocol):
-    """What a worker does with a block."""
+    """What a worker does with a task."""
 
     def __call__(self, task: Task, watch: Watch) -> Any:
-        """Work on the rows of a block; ``watch`` knows rows to leave out because they kill workers."""
+        """Work on the rows of a task; ``watch`` knows rows to leave out because they kill workers."""
 
 
 class Job(Protocol):
@@ -48,24 +64,12 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for a block.
-
-    Attributes:
-        file: number of its file in the order given.
-        block: its number in the file.
-        result: what the work returned.
-        share: how much of the file ends with this block, 0 to 1.
-    """
+    """What came back for a task: its file, number and share as in ``Task``, and what the work returned."""
 
     file: int
-    block: int
-    result: Any
+    number: int
     share: float
-
-    @property
-    def name(self) -> str:
-        """The name of the block, which sorts in the order of the rows."""
-        return block_name(self.file, self.block)
+    result: Any
 
 
 def block_name(file: int, block: int) -> str:
@@ -90,7 +94,9 @@ class Run:
     show: Show | None = None
 
 
-def run_blocks(run: Run, job: Job, done: Mapping[int, Collection[int]] | None = None) -> Iterator[Answer]:
+def run_blocks(
+    run: Run, job: Job, done: Mapping[int, Collection[int]] | None = None, cut: Cut | None = None
+) -> Iterator[Answer]:
     """Work on every block of some files; answers come as they are ready.
 
     An error of ours ends the job with its one line.
@@ -99,17 +105,41 @@ def run_blocks(run: Run, job: Job, done: Mapping[int, Collection[int]] | None = 
         run: where and on what.
         job: what to do.
         done: by number of file, blocks to leave out.
+        cut: what to do of the blocks of a file; by default all.
     """
-    data, workers = _ray_data(), run.cluster.workers
     pieces = [{"number": number, "file": file} for number, file in enumerate(run.files)]
-    blocks = data.from_items(pieces, override_num_blocks=len(pieces)).map_batches(
-        _Reader(run.rows, dict(done or {})), batch_size=1, num_cpus=0, concurrency=1 + workers // FEED
-    )
-    answers = blocks.map_batches(
-        _Worker, fn_constructor_args=(job, run.cluster.here(Ledger)), batch_size=1, num_cpus=1,
-        compute=data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=2),
+    reader = _Reader(run.rows, dict(done or {}), cut)
+    blocks = _items(pieces).map_batches(reader, batch_size=1, num_cpus=0, concurrency=1 + run.cluster.workers // FEED)
+    return _answers(run.cluster, job, blocks)
+
+
+def run_tasks(cluster: Cluster, job: Job, tasks: Sequence[Task]) -> Iterator[Answer]:
+    """Work on some tasks; answers come as they are ready."""
+    return _answers(cluster, job, _items([{"task": pickle.dumps(task)} for task in tasks])) if tasks else iter(())
+
+
+def _items(items: list[dict[str, Any]]) -> Any:
+    """A data set of some items, each of which goes its own way."""
+    import ray.data as data
+
+    context = data.DataContext.get_current()
+    context.target_max_block_size = context.target_min_block_size = 1  # Ray would join small blocks into one
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore", module="ray.data")
+    return data.from_items(items, override_num_blocks=len(items))
+
+
+def _answers(cluster: Cluster, job: Job, tasks: Any) -> Iterator[Answer]:
+    """Send a data set of tasks through a pool of workers."""
+    from ray.data import ActorPoolStrategy
+
+    answers = tasks.map_batches(
+        _Worker, fn_constructor_args=(job, cluster.here(Ledger)), batch_size=1, num_cpus=1,
+        compute=ActorPoolStrategy(size=cluster.workers, max_tasks_in_flight_per_actor=2),
     )  # fmt: skip
-    with ray_errors(run.cluster.ray):
+    with ray_errors(cluster.ray):
         for row in answers.iter_rows():
             answer = pickle.loads(row["answer"])
             if isinstance(answer, GlissandoError):
@@ -118,23 +148,24 @@ def run_blocks(run: Run, job: Job, done: Mapping[int, Collection[int]] | None = 
 
 
 class _Reader:
-    """Reads the files that Ray Data gives it; a row of its output is a block."""
+    """Reads the files that Ray Data gives it; a row of its output is a task."""
 
-    def __init__(self, rows: int, done: dict[int, Collection[int]]) -> None:
-        self.rows, self.done = rows, done
+    def __init__(self, rows: int, done: dict[int, Collection[int]], cut: Cut | None) -> None:
+        self.rows, self.done, self.cut = rows, done, cut
 
     def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the blocks of a file, or the error that it cannot be read."""
         number, file = int(batch["number"][0]), str(batch["file"][0])
         try:
-            for block in read_blocks(file, self.rows, self.done.get(number, ())):
-                yield {"number": [number], "block": [pickle.dumps(block)]}
+            blocks = read_blocks(file, self.rows, self.done.get(number, ()))
+            for block in self.cut(blocks) if self.cut else blocks:
+                yield {"task": [pickle.dumps(Task(number, block.number, block, block.share))]}
         except GlissandoError as error:
-            yield {"number": [number], "block": [pickle.dumps(error)]}
+            yield {"task": [pickle.dumps(error)]}
 
 
 class _Worker:
-    """A process of the pool, which Ray Data starts and gives one block at a time."""
+    """A process of the pool, which Ray Data starts and gives one task at a time."""
 
     def __init__(self, job: Job, ledger: Any) -> None:
         use_cores(1)
@@ -146,28 +177,15 @@ class _Worker:
             self.error = error
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Answer one block."""
-        number, block = int(batch["number"][0]), pickle.loads(batch["block"][0])
-        if self.error is not None or isinstance(block, GlissandoError):
-            return {"answer": [pickle.dumps(self.error or block)]}
-        watch = Watch.begin(self.ledger, block_name(number, block.number))
+        """Answer one task."""
+        task = pickle.loads(batch["task"][0])
+        if self.error is not None or isinstance(task, GlissandoError):
+            return {"answer": [pickle.dumps(self.error or task)]}
         answer: Answer | GlissandoError
         try:
-            answer = Answer(number, block.number, self.work(Task(number, block), watch), block.share)
+            watch = Watch.begin(self.ledger, task.name)
+            answer = Answer(task.file, task.number, task.share, self.work(task, watch))
         except GlissandoError as error:
             answer = error
-        self.ledger.end.remote(watch.block)
+        self.ledger.end.remote(task.name)
         return {"answer": [pickle.dumps(answer)]}
-
-
-def _ray_data() -> Any:
-    """Ray Data, set to keep our blocks apart: it would join small ones, and one worker would get them all."""
-    import ray.data as data
-
-    context = data.DataContext.get_current()
-    context.target_max_block_size = context.target_min_block_size = 1
-    context.enable_progress_bars = False
-    context.print_on_execution_start = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
-    warnings.filterwarnings("ignore", module="ray.data")
-    return data

@@ -135,10 +135,10 @@ def evaluate(
     for name, swipes in groups.items():
         before = sum(len(done) for done in outcomes.values())
         report = (lambda done, before=before: progress(before + done, survey.swipes.total())) if progress else None
-        board, known = surveyed_board(name, shelf, survey, options)
-        outcomes[name] = decode_swipes(board, swipes, known, options, report)
+        judge = surveyed_board(name, shelf, survey, options)
+        outcomes[name] = decode_swipes(judge, swipes, options, report)
         tallies.count(name, swipes, outcomes[name], survey)
-        latencies[name] = time_decoding(board, [swipe.gesture for swipe in swipes[:TIMED]])
+        latencies[name] = time_decoding(judge[0], [swipe.gesture for swipe in swipes[:TIMED]])
     return tallies.evaluation(latencies, outcomes)
 
 
@@ -146,7 +146,7 @@ def surveyed_board(
     name: str, shelf: LayoutShelf, survey: Survey, options: EvaluationOptions
 ) -> tuple[Keyboard | Shark2, frozenset[str]]:
     """The keyboard that the swipes of a corpus on one layout are judged with, and the spellings its lexicon had."""
-    board, known = keyboard_for(survey.seen(shelf[name], name), survey.words[name], options)
+    board, known = keyboard_for(survey.seen(shelf[name], name), survey.words.get(name, ()), options)
     return judged_board(board, options), known
 
 
@@ -195,6 +195,14 @@ def keyboard_for(
         vocabulary=Vocabulary.load(options.vocabulary) if options.vocabulary else None, width=options.beam,
     )  # fmt: skip
     return board, known
+
+
+def follows_people(options: EvaluationOptions) -> bool:
+    """Whether what is read of a swipe depends on the swipes of the same person before it."""
+    several = len(languages_of(options)) > 1 or (
+        options.lexicon is not None and len(load_lexicon(options.lexicon).languages) > 1
+    )
+    return several or options.context != "none" or options.learn or options.adapt
 
 
 def languages_of(options: EvaluationOptions) -> list[str]:
@@ -248,17 +256,25 @@ def judged_board(board: Keyboard | Shark2, options: EvaluationOptions) -> Keyboa
 
 
 def decode_swipes(
-    board: Keyboard | Shark2,
+    judge: tuple[Keyboard | Shark2, frozenset[str]],
     swipes: Sequence[Swipe],
-    known: frozenset[str],
     options: EvaluationOptions,
     progress: Callable[[int], None] | None = None,
+    numbers: Sequence[int] = (),
 ) -> list[Outcome]:
-    """Decode swipes in chunks on all cores."""
-    board = judged_board(board, options)
+    """Decode swipes on one layout, in chunks on all cores.
+
+    Args:
+        judge: what decodes them, and the spellings that its lexicon had before targets were added.
+        swipes: in the order of the corpus.
+        options: how to decode.
+        progress: called with the number of swipes done.
+        numbers: the place of each swipe in the corpus, where these are not all of its swipes on this layout.
+    """
+    board, known = judged_board(judge[0], options), judge[1]
     letters = frozenset(board.layout.letters)
     outcomes: list[Outcome] = []
-    for row, candidates, literal in _decode_rows(board, swipes, options):
+    for row, candidates, literal in _decode_rows(board, swipes, options, numbers):
         target = "".join(typed_letters(swipes[row].word, letters))
         ranking = tuple(dict.fromkeys(one.letters for one in candidates))
         best = [one.probability for one in candidates if one.letters == ranking[0]]
@@ -281,7 +297,7 @@ def time_decoding(board: Keyboard | Shark2, gestures: Sequence[Gesture]) -> list
 
 
 def _decode_rows(
-    board: Keyboard | Shark2, swipes: Sequence[Swipe], options: EvaluationOptions
+    board: Keyboard | Shark2, swipes: Sequence[Swipe], options: EvaluationOptions, numbers: Sequence[int]
 ) -> Iterator[tuple[int, list[Candidate], str | None]]:
     """Every row's candidates, best first, and the letters read without a lexicon; a row can come again, revised."""
     chunks = [swipes[start : start + CHUNK] for start in range(0, len(swipes), CHUNK)]
@@ -290,7 +306,7 @@ def _decode_rows(
         yield from ((row, candidates, None) for row, candidates in enumerate(ranked))
         return
     # A spelling can have several surface forms; all of them are ranked, so that each spelling has its place.
-    writing = Writing(board, swipes, options.context, options.revise, 4 * options.beam)
+    writing = Writing(board, swipes, options.context, options.revise, 4 * options.beam, numbers)
     people = People(board, options.learn, options.adapt) if options.learn or options.adapt else None
     literals: list[str] = []
     for chunk in chunks:

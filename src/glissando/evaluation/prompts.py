@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from glissando.context import plain
@@ -47,21 +48,34 @@ def prompt_texts(swipes: Sequence[Swipe]) -> list[str | None]:
     return [None if at is None else " ".join((swipe.sentence or "").split()[:at]) for swipe, at in found]
 
 
+@dataclass(eq=False)
 class Writing:
     """People's texts while their swipes are decoded one after the other.
 
     With several languages, a swipe whose text is not known is decoded in the languages of the person's last words.
+
+    Attributes:
+        board: decodes them.
+        swipes: in the order of the corpus.
+        mode: what stands before a swipe.
+        revise: whether a swipe may change the one right before it in the corpus.
+        depth: candidates of each swipe.
+        numbers: the place of each swipe in the corpus, where these are not all of its swipes.
     """
 
-    def __init__(self, board: Keyboard, swipes: Sequence[Swipe], mode: Mode, revise: bool, depth: int) -> None:
-        self.board = board
-        self.swipes = swipes
-        self.places = places(swipes)
-        self.mode = mode
-        self.revise = revise
-        self.depth = depth  # candidates of each swipe
-        self._alone = board.replace(context=None)  # which words follow which has no say without a text
-        self._spoken: dict[str | None, str] | None = defaultdict(str) if len(board.lexicon.languages) > 1 else None
+    board: Keyboard
+    swipes: Sequence[Swipe]
+    mode: Mode
+    revise: bool
+    depth: int
+    numbers: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        self.numbers = self.numbers or range(len(self.swipes))
+        self.places = places(self.swipes)
+        self._alone = self.board.replace(context=None)  # which words follow which has no say without a text
+        several = len(self.board.lexicon.languages) > 1
+        self._spoken: dict[str | None, str] | None = defaultdict(str) if several else None
         self._written: dict[tuple[str | None, str], dict[int, str]] = defaultdict(dict)
         self._last: tuple[int, Finalists] | None = None  # which the next may change
 
@@ -98,9 +112,10 @@ class Writing:
         return self.swipes[row].session, self.swipes[row].sentence or ""
 
     def _follows(self, first: int, second: int) -> bool:
-        """Whether a row's word stands right after another's."""
+        """Whether a row's word stands right after another's, in the prompt and in the corpus."""
         place, following = self.places[first], self.places[second]
-        return self._key(first) == self._key(second) and place is not None and following == place + 1
+        near = self.numbers[second] == self.numbers[first] + 1
+        return near and self._key(first) == self._key(second) and place is not None and following == place + 1
 
     def _write(self, row: int, word: str) -> None:
         place = self.places[row]
