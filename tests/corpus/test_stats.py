@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from glissando.corpus.records import Swipe
-from glissando.corpus.stats import CorpusStats, Spread, corpus_stats, stats_table
+from glissando.corpus.stats import CorpusStats, Spread, Tally, corpus_stats, stats_table
 from glissando.errors import CorpusError
 from glissando.gesture import Gesture
 
@@ -54,3 +54,26 @@ def test_taps_without_people_or_sentences() -> None:
     assert re.search(r"Unique anonymized sessions +-", _printed(stats))
     with pytest.raises(CorpusError, match=r"no swipe in the corpus \(left out: \{'two fingers': 2\}\)"):
         corpus_stats([], {"two fingers": 2})
+
+
+def test_tallies_of_parts_add_up_in_any_order() -> None:
+    rng = np.random.default_rng(0)
+    swipes = [
+        _swipe(
+            str(rng.choice(["ab", "abc", "b"])), np.cumsum(rng.uniform(1, 30, size=rng.integers(2, 9))).tolist(),
+            session=str(rng.integers(3)), key_distance=float(rng.uniform(0, 4)), canvas_width=360,
+            canvas_height=float(rng.integers(150, 160)),
+        )
+        for _ in range(60)
+    ]  # fmt: skip
+    whole = corpus_stats(swipes, {"two fingers": 2})
+    values = [round(swipe.gesture.duration, 4) for swipe in swipes]
+    assert list(vars(whole.duration_ms).values()) == np.round(np.quantile(values, (0.05, 0.5, 0.95)), 4).tolist()
+    sum_ = Tally()
+    sum_.dropped["two fingers"] = 2
+    for part in (swipes[40:], swipes[:15], swipes[15:40]):
+        tally = Tally()
+        for swipe in part:
+            tally.count(swipe)
+        sum_.add(tally)
+    assert sum_.stats() == whole

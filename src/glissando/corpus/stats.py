@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,8 @@ from glissando.errors import CorpusError
 if TYPE_CHECKING:
     from rich.table import Table
 
+FIGURES = ("duration", "points", "letters", "distance", "aspect", "interval")
+DECIMALS = 4
 LONGEST_GAP_MS = 1000  # sampling intervals are counted by the millisecond up to here
 FOLLOWS = 2.0  # key widths: a swipe further from its keys does not follow its word
 
@@ -69,19 +70,23 @@ class CorpusStats:
     dropped: dict[str, int]
 
 
-class _Tally:
-    """Running counts; memory grows with words, sessions and 40 bytes a swipe."""
+@dataclass
+class Tally:
+    """Counts of the swipes of a corpus. Tallies of parts add up to the tally of the whole, in any order.
 
-    def __init__(self) -> None:
-        self.words: set[str] = set()
-        self.sessions: set[str] = set()
-        self.sentences: set[str] = set()
-        self.layouts: Counter[str] = Counter()
-        self.languages: Counter[str] = Counter()
-        self.columns = {name: array("d") for name in ("duration", "points", "letters", "distance", "aspect")}
-        self.intervals = np.zeros(LONGEST_GAP_MS + 1, dtype=np.int64)
+    Memory grows with the different words, sessions, prompts and figures, not with the swipes. Figures are counted with
+    DECIMALS decimals.
+    """
 
-    def add(self, swipe: Swipe) -> None:
+    words: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+    sentences: set[str] = field(default_factory=set)
+    layouts: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    figures: dict[str, Counter[float]] = field(default_factory=lambda: {name: Counter() for name in FIGURES})
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def count(self, swipe: Swipe) -> None:
         """Count one swipe."""
         self.words.add(swipe.word)
         if swipe.session is not None:
@@ -99,17 +104,47 @@ class _Tally:
         }
         for name, value in figures.items():
             if value is not None:
-                self.columns[name].append(value)
-        gaps = np.clip(np.rint(np.diff(swipe.gesture.t)), 0, LONGEST_GAP_MS).astype(np.int64)
-        self.intervals += np.bincount(gaps, minlength=LONGEST_GAP_MS + 1)
+                self.figures[name][round(value, DECIMALS)] += 1
+        gaps, counts = np.unique(np.clip(np.rint(np.diff(swipe.gesture.t)), 0, LONGEST_GAP_MS), return_counts=True)
+        self.figures["interval"].update(dict(zip(gaps.tolist(), counts.tolist(), strict=True)))
 
-    def interval_spread(self) -> Spread | None:
-        """Percentiles of the sampling interval, from its histogram; None where every swipe is a single point."""
-        total = self.intervals.sum()
-        if not total:
-            return None
-        share = np.cumsum(self.intervals) / total
-        return Spread(*(float(np.searchsorted(share, quantile)) for quantile in (0.05, 0.5, 0.95)))
+    def add(self, other: Tally) -> None:
+        """Add the counts of other swipes."""
+        for name in ("words", "sessions", "sentences", "layouts", "languages", "dropped"):
+            getattr(self, name).update(getattr(other, name))
+        for name, counts in other.figures.items():
+            self.figures[name].update(counts)
+
+    def stats(self) -> CorpusStats:
+        """What the counts say; at least one swipe must have been counted."""
+        kept = self.layouts.total()
+        if not kept:
+            raise CorpusError(f"no swipe in the corpus (left out: {dict(self.dropped) or 'none'})")
+        rejected = sum(count for reason, count in self.dropped.items() if reason not in LINE_REASONS)
+        spreads = {name: _spread(counts, name != "interval") for name, counts in self.figures.items()}
+        distances = self.figures["distance"]
+        near = sum(count for distance, count in distances.items() if distance <= FOLLOWS)
+        duration, points, letters = (spreads[name] for name in ("duration", "points", "letters"))
+        assert duration is not None
+        assert points is not None
+        assert letters is not None
+        return CorpusStats(
+            swipes=kept,
+            words=len(self.words),
+            sessions=len(self.sessions) or None,
+            sentences=len(self.sentences) or None,
+            duration_ms=duration,
+            points=points,
+            filtering_rate=rejected / (kept + rejected),
+            letters=letters,
+            interval_ms=spreads["interval"],
+            key_distance=spreads["distance"],
+            follows=near / distances.total() if distances else None,
+            aspect=spreads["aspect"],
+            layouts=_by_size(self.layouts),
+            languages=_by_size(self.languages),
+            dropped=dict(sorted(self.dropped.items())),
+        )
 
 
 def corpus_stats(swipes: Iterable[Swipe], dropped: Mapping[str, int] | None = None) -> CorpusStats:
@@ -119,32 +154,11 @@ def corpus_stats(swipes: Iterable[Swipe], dropped: Mapping[str, int] | None = No
         swipes: the corpus.
         dropped: what its reader and filters leave out, by reason; read after the last swipe, when it is complete.
     """
-    tally = _Tally()
+    tally = Tally()
     for swipe in swipes:
-        tally.add(swipe)
-    left_out = dict(dropped or {})
-    if not tally.columns["duration"]:
-        raise CorpusError(f"no swipe in the corpus (left out: {left_out or 'none'})")
-    kept = len(tally.columns["duration"])
-    rejected = sum(count for reason, count in left_out.items() if reason not in LINE_REASONS)
-    distances = np.array(tally.columns["distance"])
-    return CorpusStats(
-        swipes=kept,
-        words=len(tally.words),
-        sessions=len(tally.sessions) or None,
-        sentences=len(tally.sentences) or None,
-        duration_ms=_spread(tally.columns["duration"]),
-        points=_spread(tally.columns["points"]),
-        filtering_rate=rejected / (kept + rejected),
-        letters=_spread(tally.columns["letters"]),
-        interval_ms=tally.interval_spread(),
-        key_distance=_spread(distances) if len(distances) else None,
-        follows=float((distances <= FOLLOWS).mean()) if len(distances) else None,
-        aspect=_spread(tally.columns["aspect"]) if tally.columns["aspect"] else None,
-        layouts=dict(tally.layouts.most_common()),
-        languages=dict(tally.languages.most_common()),
-        dropped=dict(sorted(left_out.items())),
-    )
+        tally.count(swipe)
+    tally.dropped.update(dropped or {})
+    return tally.stats()
 
 
 def stats_table(stats: CorpusStats) -> Table:
@@ -181,9 +195,26 @@ def stats_table(stats: CorpusStats) -> Table:
     return table
 
 
-def _spread(values: np.ndarray | array[float]) -> Spread:
-    """The percentiles of some values."""
-    return Spread(*np.round(np.quantile(np.asarray(values), (0.05, 0.5, 0.95)), 4).tolist())
+def _spread(counts: Counter[float], interpolate: bool = True) -> Spread | None:
+    """The percentiles of values that occur some number of times; None where there are none.
+
+    Between two values lies their weighted mean, as numpy has it; without ``interpolate``, the higher one.
+    """
+    if not counts:
+        return None
+    values = np.array(sorted(counts))
+    ends = np.cumsum([counts[value] for value in values.tolist()])
+    shares = np.array((0.05, 0.5, 0.95))
+    if not interpolate:
+        return Spread(*values[np.searchsorted(ends / ends[-1], shares)].tolist())
+    places = shares * (ends[-1] - 1)
+    low, high = (values[np.searchsorted(ends, edge, side="right")] for edge in (np.floor(places), np.ceil(places)))
+    return Spread(*np.round(low + (high - low) * (places % 1), DECIMALS).tolist())
+
+
+def _by_size(counts: Counter[str]) -> dict[str, int]:
+    """Counts, the largest first and equal ones by name."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _shown(value: float | Spread | None, form: str = ",.0f") -> str:
