@@ -99,6 +99,30 @@ def test_pack(corpus, tmp_path, name):
     assert len(PackedCorpus.open(tmp_path / name)) == 60
 
 
+def test_parquet_and_globs_and_addresses(corpus, tmp_path):
+    pytest.importorskip("pyarrow", reason="the parquet extra is not installed")
+    good, out = tmp_path / "good.parquet", tmp_path / "splits"
+    assert json.loads(printed("filter", corpus, "-o", good, "--json"))["kept"] == 60
+    printed("convert", corpus, "-o", tmp_path / "all.parquet")
+    assert json.loads(printed("stats", corpus, "--json")) == json.loads(printed("stats", f"{tmp_path}/a*t", "--json"))
+    counts = json.loads(printed("split", good.as_uri(), "-o", out, "--parquet", "--json"))
+    assert {file.name: len(list(read_swipes(file))) for file in out.iterdir()} == {
+        f"{name}.parquet": count for name, count in counts.items()
+    }
+    assert json.loads(printed("stats", out, "--json"))["swipes"] == 60
+    printed("pack", out, "-o", tmp_path / "pack")
+    assert PackedCorpus.open(tmp_path / "pack").meta["source"] == "splits"
+    (out / "train.parquet").write_bytes((out / "train.parquet").read_bytes()[:-9])
+    assert "train.parquet: damaged Parquet" in refused("corpus", "convert", out, "-o", tmp_path / "c.jsonl")
+    assert not (tmp_path / "c.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["filter", "convert", "split", "pack"])
+def test_an_address_is_no_output(corpus, command):
+    message = refused("corpus", command, corpus, "-o", "s3://key:secret@bucket/x.parquet")
+    assert "s3://bucket/x.parquet is an address; outputs are written to local files" in message
+
+
 def test_errors_name_file_and_line(corpus, tmp_path):
     corpus.write_text(corpus.read_text() + "\n{")
     for arguments in (

@@ -69,6 +69,24 @@ def test_the_default_layout_may_be_a_file_or_lie_in_the_directory(tmp_path, word
     assert decoded("-", "--layout", "mine", "--layouts", folder, *options, stdin=data) == ["world"]
 
 
+def test_parquet_directories_and_globs_are_decoded_and_evaluated_as_json_lines_are(corpus, words, tmp_path):
+    pytest.importorskip("pyarrow", reason="the parquet extra is not installed")
+    from glissando.corpus.records import read_swipes, write_swipes
+
+    options = ("--method", "shark2", "--lexicon", words)
+    file = corpus([row("hello"), row("world"), row("water")])
+    write_swipes(tmp_path / "logs" / "1.parquet", read_swipes(file, limit=2))
+    write_swipes(tmp_path / "logs" / "2.jsonl.gz", list(read_swipes(file))[2:])
+    for source in (tmp_path / "logs", f"{tmp_path}/lo*/*", (tmp_path / "logs").as_uri()):
+        assert decoded(source, *options, "-k", 1) == ["hello", "world", "water"]
+        found, expected = evaluated(source, *options, "--prompts", source), evaluated(file, *options)
+        for part in (found, expected):
+            part["overall"].pop("ms_p50"), part["by_layout"]["qwerty"].pop("ms_p50")
+        assert found == expected
+    message = refused("decode", f"{tmp_path}/*.parquet", *options)
+    assert f"no file matches {tmp_path}/*.parquet" in message
+
+
 def test_evaluate_groups_by_layout_over_several_files(corpus, words):
     first = corpus([row("hello"), row("world"), row("zebra"), row("water", "dvorak")], "a.jsonl")
     second = corpus([row("keyboard", "dvorak"), row("hello")], "b.jsonl.gz")

@@ -3,12 +3,13 @@
 import json
 import zipfile
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glissando.corpus.readers import detect_format, read_corpus
+from glissando.corpus.readers import detect_format, read_corpus, swipe_maker
 from glissando.errors import CorpusError
 
 OURS = {"word": "ab", "x": [0.1], "y": [0.1], "t": [0], "layout": "qwerty"}
@@ -64,13 +65,40 @@ def test_directories_and_several_sources(tmp_path: Path) -> None:
     assert dropped == {"two fingers": 1}
 
 
+@pytest.mark.parametrize(("row", "format"), [(OURS, "glissando"), (FUTO, "futo"), (YANDEX, "yandex")])
+def test_rows_of_parquet_have_the_same_formats(tmp_path: Path, row: dict[str, Any], format: str) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.Table.from_pylist([row, row])
+    (tmp_path / "rows").mkdir()
+    parquet.write_table(table.slice(0, 0), tmp_path / "rows" / "0.parquet")  # the columns show the format, not a row
+    parquet.write_table(table, tmp_path / "rows" / "1.parquet")
+    assert detect_format(tmp_path / "rows" / "0.parquet") == format
+    assert _words(tmp_path / "rows", Counter()) == [row["word"]] * 2
+    assert _words((tmp_path / "rows").as_uri(), Counter()) == [row["word"]] * 2
+    assert swipe_maker(format)(row).word == row["word"]
+    parquet.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(CorpusError, match=r"other\.parquet:1: no corpus format we know; a row has the fields a"):
+        _words(tmp_path / "other.parquet", Counter())
+
+
+def test_a_log_has_no_rows_to_make_swipes_of() -> None:
+    with pytest.raises(CorpusError, match=r"convert them first: glissando corpus convert LOGS -o swipes\.jsonl\.gz"):
+        swipe_maker("how-we-swipe")
+    with pytest.raises(CorpusError, match="no corpus format 'csv'"):
+        swipe_maker("csv")
+
+
 def test_the_zip_of_logs(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "swipelogs.zip", "w") as archive:
         archive.writestr("swipelogs/p1.log", LOG)
         archive.writestr("swipelogs/p1.json", "{}")
         archive.writestr("swipelogs/p2.log", LOG.replace(" ef ", " gh "))
-    swipes = read_corpus(tmp_path / "swipelogs.zip", Counter())
-    assert [(swipe.session, swipe.word) for swipe in swipes] == [("p1", "ef"), ("p2", "gh")]
+    sources = [tmp_path / "swipelogs.zip", f"{tmp_path}/*.zip"]
+    if find_spec("pyarrow"):
+        sources.append((tmp_path / "swipelogs.zip").as_uri())
+    for source in sources:
+        swipes = read_corpus(source, Counter())
+        assert [(swipe.session, swipe.word) for swipe in swipes] == [("p1", "ef"), ("p2", "gh")]
 
 
 def test_nothing_there(tmp_path: Path) -> None:

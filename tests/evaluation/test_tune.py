@@ -20,12 +20,27 @@ def test_a_corpus_may_carry_a_lexicon(tmp_path):
     assert TuningFile.parse("mine.jsonl") == TuningFile("mine.jsonl")
     assert TuningFile.parse("ru.jsonl=ru") == TuningFile("ru.jsonl", "ru")
     assert TuningFile.parse("a=b/ru.jsonl=lists/ru.txt") == TuningFile("a=b/ru.jsonl", "lists/ru.txt")
+    for source in (
+        "day=7/*.parquet",
+        "s3://b/day=7/",
+        "s3://b/day=7/?region=eu",
+        "s3://b/a.jsonl?region=eu&scheme=http",
+    ):
+        assert TuningFile.parse(source) == TuningFile(source)
+        assert TuningFile.parse(f"{source}=lists/ru.txt") == TuningFile(source, "lists/ru.txt")
     file = tmp_path / "beam=100.jsonl"
     file.touch()
     assert TuningFile.parse(str(file)) == TuningFile(str(file))
     for half in ("=ru", "mine.jsonl="):
         with pytest.raises(CorpusError, match="FILE or FILE=LEXICON"):
             TuningFile.parse(half)
+
+
+def test_a_corpus_of_several_files_is_one(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_bytes(lines([row("to")] * 60))
+    corpus = read_corpus(TuningFile(f"{tmp_path}/*.jsonl"), LayoutShelf(), replace(SHARK2, lexicon={"to": 9.0}))
+    assert (corpus.name, [len(part.words) for part in corpus.parts]) == ("*.jsonl", [120])
 
 
 def test_a_corpus_is_read_by_layout(tmp_path):

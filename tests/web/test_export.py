@@ -8,10 +8,12 @@ from command import refused, run
 from web.donating import AGREED, BAD, GOOD
 
 from glissando.corpus.filters import key_distance
+from glissando.corpus.lines import read_objects
 from glissando.corpus.packed import PackedCorpus
 from glissando.errors import CorpusError
 from glissando.layout import load_layout
 from glissando.synth import swipe
+from glissando.web.dataset import COLUMNS
 from glissando.web.export import export_rows, write_export
 from glissando.web.selection import Selection
 from glissando.web.store import Donation, Sentence, Store
@@ -94,9 +96,22 @@ def test_an_export_makes_no_store(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["x.jsonl.gz", "x.npz", "x.zip", "x"])
+def test_parquet_has_the_columns_of_a_dataset(donated, tmp_path):
+    pytest.importorskip("pyarrow", reason="the parquet extra is not installed")
+    store = Store(donated)
+    count = write_export(store, tmp_path / "x.parquet")
+    write_export(store, tmp_path / "x.jsonl")
+    store.close()
+    rows, lines = ([row for _, row in read_objects(tmp_path / name)] for name in ("x.parquet", "x.jsonl"))
+    assert len(rows) == len(lines) == count
+    assert list(rows[0]) == list(COLUMNS)
+    assert [row["x"] for row in rows] == [[point["x"] for point in line["data"]] for line in lines]
+    assert [row["session"] for row in rows] == [line["session"] for line in lines]
+
+
+@pytest.mark.parametrize("name", ["x.jsonl.gz", "x.npz", "x.parquet", "x.zip", "x"])
 def test_an_empty_selection_writes_nothing(donated, tmp_path, name):
-    if name in ("x.zip", "x"):
+    if name in ("x.parquet", "x.zip", "x"):
         pytest.importorskip("pyarrow", reason="the parquet extra is not installed")
     store = Store(donated)
     with pytest.raises(CorpusError, match="empty"):

@@ -37,7 +37,7 @@ Sources = Annotated[
 Format = Annotated[str, Option(help="auto, glissando, futo, how-we-swipe or yandex.")]
 Grids = Annotated[Path | None, Option(help="Yandex: the file of key grids.")]
 Swipes = Annotated[
-    Path, Option("--output", "-o", help="Our format: Parquet if it ends in .parquet, else JSON lines; gzip with .gz.")
+    Path, opt.output("Our format: Parquet if it ends in .parquet, else JSON lines; gzip if it ends in .gz.")
 ]
 
 
@@ -126,7 +126,7 @@ def convert(
 @app.command()
 def split(
     sources: Sources,
-    output: Annotated[Path, Option("--output", "-o", help="Directory for a file of every split.")],
+    output: Annotated[Path, opt.output("Directory for a file of every split.")],
     fractions: Annotated[str, Option(help="Names and shares.")] = "train=0.9,val=0.05,test=0.05",
     seed: Annotated[int, Option(help="Seed of the split.")] = 0,
     parquet: Annotated[bool, Option("--parquet", help="Write NAME.parquet, not NAME.jsonl.gz.")] = False,
@@ -163,7 +163,7 @@ def split(
 @app.command()
 def pack(
     sources: Sources,
-    output: Annotated[Path, Option("--output", "-o", help="A new directory, or an .npz file.")],
+    output: Annotated[Path, opt.output("A new directory, or an .npz file.")],
     format: Format = "auto",
     grids: Grids = None,
     layouts: opt.Layouts = None,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from glissando.cli import options as opt
 from glissando.cli.output import needs_extra
 
 fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args_is_help=True)
@@ -19,7 +20,7 @@ fetch = typer.Typer(help="Download public corpora: futo, how-we-swipe.", no_args
 def export(
     store: Annotated[str, Option(help="Database of donated swipes: SQLite or PostgreSQL.", envvar="GLISSANDO_STORE")],
     output: Annotated[
-        Path, Option("--output", "-o", help="JSON lines (.gz for gzip), an .npz pack for training, or a new folder.")
+        Path, opt.output("JSON lines (.gz for gzip), .parquet, an .npz pack for training, or a new folder.")
     ],
     language: Annotated[str | None, Option(help="Only this language.")] = None,
     layout: Annotated[str | None, Option(help="Only this layout.")] = None,

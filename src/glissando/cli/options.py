@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
+
+
+def output(help: str) -> Any:
+    """The option for where a command writes to."""
+    return Option("--output", "-o", parser=_local_path, metavar="PATH", help=help)
+
+
+def _local_path(text: str) -> Path:
+    """A path to write to; an address is refused, because a Path of it would name a local directory s3:."""
+    from glissando.corpus.sources import is_address, shown
+    from glissando.errors import GlissandoError
+
+    if is_address(text):
+        raise GlissandoError(f"{shown(text)} is an address; outputs are written to local files")
+    return Path(text)
+
 
 # The keyboard
 Layout = Annotated[str, Option(help="A built-in layout or a .json file.")]

@@ -24,7 +24,8 @@ BATCH = 512  # rows decoded together
 BUFFER = 2**20  # bytes read ahead of each column, so that a large row group is never held whole
 
 GROUP = 16_384  # rows of a row group that is written
-VALUES = 2**21  # numbers gathered before they are made Arrow arrays: some 64 MB as Python objects
+MAX_GROUP = 64 * 2**20  # bytes after which it ends early
+VALUES = 2**20  # numbers gathered before they are made Arrow arrays: some 32 MB as Python objects
 
 # The columns of our format: their types, and what they hold.
 COLUMNS = {
@@ -162,15 +163,15 @@ class _Group:
         self._values += sum(len(value) for value in row.values() if isinstance(value, list))
         if len(self._rows) == BATCH or self._values > VALUES:
             self._pack()
-        if sum(map(len, self._batches)) >= GROUP or sum(batch.nbytes for batch in self._batches) > 16 * VALUES:
-            self.write()
+            if sum(map(len, self._batches)) >= GROUP or sum(batch.nbytes for batch in self._batches) > MAX_GROUP:
+                self.write()
 
     def write(self) -> None:
         """Write the group."""
         arrow = import_pyarrow("Parquet")
         self._pack()
         if self._batches:
-            self._file.write_table(arrow.Table.from_batches(self._batches), row_group_size=GROUP + BATCH)
+            self._file.write_table(arrow.Table.from_batches(self._batches), row_group_size=2 * GROUP)
         self._batches = []
 
     def _pack(self) -> None:

@@ -57,7 +57,7 @@ class _Address(NamedTuple):
 
     def conceal(self, message: str) -> str:
         """A message on one line, in which addresses have no login and no settings, and secrets do not occur alone."""
-        message = " ".join(message.split())
+        message = " ".join((message.replace(f"?{self.settings}", "") if self.settings else message).split())
         message = re.sub(r"[A-Za-z][A-Za-z0-9+.-]+://[^\s'\"]+", lambda found: shown(found[0]), message)
         values = [value for name, value in parse_qsl(self.settings) if _SECRET.search(name)]
         for part in (*self.host.rpartition("@")[0].split(":"), *values):
