@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from glissando.cli import corpus_sources
 from glissando.cli import options as opt
+from glissando.cli.cluster import cluster_run
 from glissando.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def stats(
     grids: Grids = None,
     layouts: opt.Layouts = None,
     measure: Annotated[bool, Option("--measure", help="Measure key distances that the corpus lacks.")] = False,
+    cluster: opt.Cluster = None,
+    workers: opt.Workers = None,
+    block: opt.BlockRows = 1024,
     as_json: opt.Json = False,
 ) -> None:
     """Print the report's dataset table, and more, for any corpus.
@@ -57,6 +61,7 @@ def stats(
         glissando corpus stats swipes.jsonl.gz
         glissando corpus stats swipelogs.zip --measure --json
         glissando corpus stats 's3://bucket/swipes/?region=eu-west-1'
+        glissando corpus stats 'logs/*.parquet' --measure --cluster local
     """
     from rich.console import Console
 
@@ -64,9 +69,18 @@ def stats(
     from glissando.corpus.layouts import LayoutShelf
     from glissando.corpus.stats import corpus_stats, stats_table
 
-    dropped: Counter[str] = Counter()
-    swipes = _read(sources, dropped, format, grids)
-    figures = corpus_stats(with_distances(swipes, LayoutShelf(layouts)) if measure else swipes, dropped)
+    if cluster:
+        from glissando.cluster.corpus import Reading, count_files
+        from glissando.corpus.readers import corpus_files
+
+        files = corpus_files(sources, format)
+        reading = Reading(tuple(name for _, name in files), grids, layouts, measure)
+        with cluster_run(cluster, workers, [file for file, _ in files], block) as run:
+            figures = count_files(run, reading)
+    else:
+        dropped: Counter[str] = Counter()
+        swipes = _read(sources, dropped, format, grids)
+        figures = corpus_stats(with_distances(swipes, LayoutShelf(layouts)) if measure else swipes, dropped)
     if as_json:
         print_json(asdict(figures))
     else:
@@ -174,6 +188,9 @@ def pack(
         bool, Option("--drop-unknown-layouts", help="Leave out swipes on unknown layouts.")
     ] = False,
     overwrite: Annotated[bool, Option("--overwrite", help="Replace an existing pack.")] = False,
+    cluster: opt.Cluster = None,
+    workers: opt.Workers = None,
+    block: opt.BlockRows = 1024,
     as_json: opt.Json = False,
 ) -> None:
     """Pack a corpus for training: resampled paths and key indices as arrays that memory-map.
@@ -182,6 +199,7 @@ def pack(
 
         glissando corpus pack train.jsonl.gz -o packs/train --max-key-distance 2
         glissando corpus pack swipe-1/train.jsonl -o train.npz --valid --max-key-distance 2
+        glissando corpus pack 'logs/*.parquet' -o packs/logs --valid --cluster auto
     """
     from glissando.corpus.filters import Validity, keep_valid
     from glissando.corpus.layouts import LayoutShelf
@@ -189,15 +207,22 @@ def pack(
     from glissando.corpus.pack import pack as write_pack
     from glissando.corpus.sources import source_name
 
-    dropped: Counter[str] = Counter()
-    swipes = _read(sources, dropped, format, grids)
-    validity = Validity() if valid else None
-    kept = keep_valid(swipes, dropped, LayoutShelf(layouts), validity=validity, max_key_distance=max_key_distance)
     options = PackOptions(frames, drop_unknown_layouts, overwrite, ", ".join(map(source_name, sources)))
-    report = write_pack(kept, output, layouts=layouts, options=options)
-    dropped.update(report.dropped)
+    limits: dict[str, Any] = {"validity": Validity() if valid else None, "max_key_distance": max_key_distance}
+    if cluster:
+        from glissando.cluster.corpus import Reading, pack_files
+        from glissando.corpus.readers import corpus_files
+
+        files = corpus_files(sources, format)
+        reading = Reading(tuple(name for _, name in files), grids, layouts, **limits)
+        with cluster_run(cluster, workers, [file for file, _ in files], block) as run:
+            report = pack_files(run, reading, output, options)
+    else:
+        dropped: Counter[str] = Counter()
+        kept = keep_valid(_read(sources, dropped, format, grids), dropped, LayoutShelf(layouts), **limits)
+        report = write_pack(kept, output, layouts=layouts, options=options, dropped=dropped)
     line = f"{output}: {report.rows:,} swipes of {report.words:,} words on {', '.join(report.layouts)}"
-    _report(as_json, {**asdict(report), "dropped": dict(dropped)}, line)
+    _report(as_json, asdict(report), line)
 
 
 def _read(sources: list[str], dropped: Counter[str], format: str, grids: Path | None = None) -> Iterable[Swipe]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,7 @@ def pack(
     *,
     layouts: str | Path | None = None,
     options: PackOptions | None = None,
+    dropped: Mapping[str, int] | None = None,
 ) -> PackReport:
     """Write swipes as a pack, in bounded memory and whole or not at all.
 
@@ -78,23 +80,35 @@ def pack(
             ``options.overwrite``.
         layouts: a directory of layout files, searched before the built-in layouts.
         options: see PackOptions.
+        dropped: what the reader and filters leave out, by reason; read after the last swipe, when it is complete.
 
     Raises:
         CorpusError: nothing is left to pack, or the output exists.
     """
-    output, options = Path(output), options or PackOptions()
-    _check_free(output, options.overwrite)
-    shelf = LayoutShelf(layouts)
+    output, options, shelf = Path(output), options or PackOptions(), LayoutShelf(layouts)
+    check_free(output, options.overwrite)
+    packer, rows = Packer(shelf, options), iter(swipes)
+    batches = iter(lambda: list(islice(rows, BATCH)), [])
+    return write_pack(chain(map(packer.pack, batches), _left_out(dropped)), output, shelf, options)
+
+
+def _left_out(dropped: Mapping[str, int] | None) -> Iterator[PackedRows]:
+    """No rows, with what was left out before packing."""
+    yield _no_rows(dropped or {})
+
+
+def write_pack(parts: Iterable[PackedRows], output: Path, shelf: LayoutShelf, options: PackOptions) -> PackReport:
+    """Write packed rows, in this order, as a pack; the arguments are those of ``pack``."""
     if output.suffix != ".npz":
         with replacing_directory(output) as folder:
-            return _write(swipes, folder, shelf, options)
+            return _write(parts, folder, shelf, options)
     with tempfile.TemporaryDirectory() as temporary:
-        report = _write(swipes, Path(temporary), shelf, options)
+        report = _write(parts, Path(temporary), shelf, options)
         save_npz(temporary, output)
     return report
 
 
-def _check_free(output: Path, overwrite: bool) -> None:
+def check_free(output: Path, overwrite: bool) -> None:
     """Refuse to replace anything but a pack, and a pack unless told to."""
     if not output.exists():
         return
@@ -104,14 +118,12 @@ def _check_free(output: Path, overwrite: bool) -> None:
         raise CorpusError(f"the pack {output} exists; --overwrite replaces it")
 
 
-def _write(swipes: Iterable[Swipe], folder: Path, shelf: LayoutShelf, options: PackOptions) -> PackReport:
-    """Write swipes as the files of a pack."""
+def _write(parts: Iterable[PackedRows], folder: Path, shelf: LayoutShelf, options: PackOptions) -> PackReport:
+    """Write packed rows as the files of a pack."""
     with ExitStack() as files:
-        arrays = {name: files.enter_context(closing(_GrowingArray(folder, name))) for name in ARRAYS}
-        writer = _Writer(arrays, shelf, options)
-        rows = iter(swipes)
-        while batch := list(islice(rows, BATCH)):
-            writer.add(batch)
+        writer = _Writer({name: files.enter_context(closing(_GrowingArray(folder, name))) for name in ARRAYS})
+        for part in parts:
+            writer.add(part)
     report = writer.report()
     if not report.rows:
         reasons = ", ".join(f"{count:,} {why}" for why, count in report.dropped.items())
@@ -156,59 +168,89 @@ class _GrowingArray:
         np.lib.format.write_array_header_1_0(self.file, header)
 
 
-class _Writer:
-    """Turns swipes into rows of a pack, and numbers the words, sessions and layouts it meets."""
+@dataclass(frozen=True, eq=False)
+class PackedRows:
+    """Some rows of a pack, with names in place of numbers. n rows.
 
-    def __init__(self, arrays: dict[str, _GrowingArray], shelf: LayoutShelf, options: PackOptions) -> None:
-        self.arrays, self.shelf, self.options = arrays, shelf, options
-        self.layouts: dict[str, int] = {}
-        self.sessions: dict[str, int] = {}
-        self.words: dict[str, int] = {}
-        self.dropped: Counter[str] = Counter()
+    Attributes:
+        paths: [n, 2, 64] uint16.
+        targets: [letters] uint8 key indices of all words, end to end.
+        lengths: [n] letters of each word.
+        layouts, sessions, words: n names each; a session may be None.
+        dropped: swipes that could not be packed, by reason.
+    """
+
+    paths: np.ndarray
+    targets: np.ndarray
+    lengths: np.ndarray
+    layouts: tuple[str, ...]
+    sessions: tuple[str | None, ...]
+    words: tuple[str, ...]
+    dropped: dict[str, int]
+
+    def to_bytes(self) -> bytes:
+        """The rows as an .npz."""
+        names = {name: getattr(self, name) for name in _NAMES}
+        text = np.frombuffer(json.dumps(names, ensure_ascii=False).encode("utf-8"), dtype=np.uint8)
+        out = io.BytesIO()
+        np.savez_compressed(out, paths=self.paths, targets=self.targets, lengths=self.lengths, names=text)
+        return out.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> PackedRows:
+        """Read what ``to_bytes`` gave."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            names = json.loads(file["names"].tobytes().decode("utf-8"))
+            lists = {name: tuple(names[name]) for name in _NAMES if name != "dropped"}
+            return cls(file["paths"], file["targets"], file["lengths"], **lists, dropped=names["dropped"])
+
+
+def _no_rows(dropped: Mapping[str, int]) -> PackedRows:
+    """No rows at all, and why."""
+    paths, targets = np.zeros((0, 2, 64), np.uint16), np.zeros(0, np.uint8)
+    return PackedRows(paths, targets, np.zeros(0, np.int64), (), (), (), dict(dropped))
+
+
+_NAMES = ("layouts", "sessions", "words", "dropped")
+
+
+class Packer:
+    """Turns swipes into rows of a pack."""
+
+    def __init__(self, shelf: LayoutShelf, options: PackOptions) -> None:
+        self.shelf, self.options = shelf, options
         self.spellings: dict[tuple[str, str], Spelling | str] = {}
-        self.letters = 0
-        arrays["offsets"].append(np.zeros(1))
 
-    def add(self, batch: list[Swipe]) -> None:
-        """Write the swipes of a batch that can be packed."""
-        usable = list(self._usable(batch))
+    def pack(self, swipes: Sequence[Swipe]) -> PackedRows:
+        """Pack the swipes that can be packed, and count the others by reason."""
+        dropped: Counter[str] = Counter()
+        usable = list(self._usable(swipes, dropped))
         if not usable:
-            return
-        paths = resample_batch([swipe.gesture for swipe, _ in usable])  # [B, 2, 64]
+            return _no_rows(dropped)
+        paths = resample_batch([swipe.gesture for swipe, _ in usable])  # [n, 2, 64]
         targets = [
             [_nearest(keys, path, self.shelf[swipe.layout]) for keys in spelling]
             for (swipe, spelling), path in zip(usable, paths, strict=True)
         ]
-        ends = self.letters + np.cumsum([len(target) for target in targets])
-        self.letters = int(ends[-1])
-        columns = {
-            "paths": np.rint(paths * SCALE),
-            "targets": np.concatenate(targets),
-            "offsets": ends,
-            "layouts": np.array([_number(self.layouts, swipe.layout) for swipe, _ in usable]),
-            "sessions": np.array([_number(self.sessions, swipe.session) for swipe, _ in usable]),
-            "words": np.array([_number(self.words, swipe.word) for swipe, _ in usable]),
-        }
-        for name, column in columns.items():
-            self.arrays[name].append(column)
+        names = ((swipe.layout, swipe.session, swipe.word) for swipe, _ in usable)
+        layouts, sessions, words = zip(*names, strict=True)
+        return PackedRows(
+            np.rint(paths * SCALE).astype(np.uint16), np.concatenate(targets).astype(np.uint8),
+            np.array([len(target) for target in targets]), layouts, sessions, words, dict(dropped),
+        )  # fmt: skip
 
-    def report(self) -> PackReport:
-        """What was written."""
-        rows = self.arrays["paths"].rows
-        return PackReport(rows, len(self.words), len(self.sessions), tuple(self.layouts), dict(self.dropped))
-
-    def _usable(self, batch: list[Swipe]) -> Iterator[tuple[Swipe, Spelling]]:
+    def _usable(self, swipes: Sequence[Swipe], dropped: Counter[str]) -> Iterator[tuple[Swipe, Spelling]]:
         """The swipes that can be packed, with their spellings; the others are counted."""
-        for swipe in batch:
+        for swipe in swipes:
             word = (swipe.layout, swipe.word)
             if swipe.gesture.duration > MAX_DURATION_MS:
-                self.dropped["over a minute long"] += 1
+                dropped["over a minute long"] += 1
                 continue
             if word not in self.spellings:
                 self.spellings[word] = self._spell(swipe)
             spelling = self.spellings[word]
             if isinstance(spelling, str):
-                self.dropped[spelling] += 1
+                dropped[spelling] += 1
             else:
                 yield swipe, spelling
 
@@ -223,9 +265,43 @@ class _Writer:
         spelling = [layout.keys_of[letter] for letter in typed_letters(swipe.word, letters)]
         if needed_frames([keys[0] for keys in spelling]) > self.options.frames:
             return f"longer than {self.options.frames} frames"
-        if swipe.layout not in self.layouts and len(self.layouts) == MAX_LAYOUTS:
-            raise CorpusError(f"more than {MAX_LAYOUTS} layouts in one pack")
         return spelling
+
+
+class _Writer:
+    """Appends rows to the arrays of a pack, and numbers the words, sessions and layouts it meets."""
+
+    def __init__(self, arrays: dict[str, _GrowingArray]) -> None:
+        self.arrays = arrays
+        self.layouts: dict[str, int] = {}
+        self.sessions: dict[str, int] = {}
+        self.words: dict[str, int] = {}
+        self.dropped: Counter[str] = Counter()
+        self.letters = 0
+        arrays["offsets"].append(np.zeros(1))
+
+    def add(self, part: PackedRows) -> None:
+        """Append some rows."""
+        self.dropped.update(part.dropped)
+        ends = self.letters + np.cumsum(part.lengths)
+        self.letters = int(ends[-1]) if len(ends) else self.letters
+        columns = {
+            "paths": part.paths,
+            "targets": part.targets,
+            "offsets": ends,
+            "layouts": np.array([_number(self.layouts, name) for name in part.layouts]),
+            "sessions": np.array([_number(self.sessions, name) for name in part.sessions]),
+            "words": np.array([_number(self.words, name) for name in part.words]),
+        }
+        if len(self.layouts) > MAX_LAYOUTS:
+            raise CorpusError(f"more than {MAX_LAYOUTS} layouts in one pack")
+        for name, column in columns.items():
+            self.arrays[name].append(column)
+
+    def report(self) -> PackReport:
+        """What was written."""
+        rows = self.arrays["paths"].rows
+        return PackReport(rows, len(self.words), len(self.sessions), tuple(self.layouts), dict(self.dropped))
 
 
 def _number(numbers: dict[str, int], name: str | None) -> int:

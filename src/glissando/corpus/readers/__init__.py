@@ -7,7 +7,7 @@ that does not have the format is an error that names file and line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +38,22 @@ def read_corpus(
         format: one of FORMATS, or "auto" to detect it by the first line of each source.
         grids: for Yandex, the file of key grids, where the corpus has others than "default" and "extra".
     """
+    for file, detected in corpus_files([sources] if isinstance(sources, (str, Path)) else sources, format):
+        if detected == "how-we-swipe":
+            yield from read_how_we_swipe(file, dropped)
+        else:
+            yield from read_rows(file, swipe_maker(detected, grids=grids), dropped)
+
+
+def corpus_files(sources: Iterable[str | Path], format: str = "auto") -> list[tuple[str, str]]:
+    """The files of some sources, each with its format; the arguments are those of ``read_corpus``."""
     _check_format(format)
-    for source in [sources] if isinstance(sources, (str, Path)) else sources:
+    found: list[tuple[str, str]] = []
+    for source in sources:
         files = find_files(source)
         detected = detect_format(files[0]) if format == "auto" else format
-        for file in files:
-            if detected == "how-we-swipe":
-                yield from read_how_we_swipe(file, dropped)
-            else:
-                yield from read_rows(file, swipe_maker(detected, grids=grids), dropped)
+        found += [(file, detected) for file in files]
+    return found
 
 
 def swipe_maker(format: str, *, grids: str | Path | None = None) -> Callable[[dict[str, Any]], Swipe]:
