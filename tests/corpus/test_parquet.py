@@ -121,7 +121,7 @@ def test_damage_is_one_clear_line(tmp_path: Path) -> None:
     for name, data in damaged.items():
         file = tmp_path / f"{name}.parquet"
         file.write_bytes(data)
-        with pytest.raises(CorpusError, match=f"{name}.parquet.*: damaged Parquet: ") as caught:
+        with pytest.raises(CorpusError, match=f"{name}.parquet.*: unreadable Parquet: ") as caught:
             list(read_objects(file))
         assert "\n" not in str(caught.value)
 
