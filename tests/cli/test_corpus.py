@@ -113,7 +113,7 @@ def test_parquet_and_globs_and_addresses(corpus, tmp_path):
     printed("pack", out, "-o", tmp_path / "pack")
     assert PackedCorpus.open(tmp_path / "pack").meta["source"] == "splits"
     (out / "train.parquet").write_bytes((out / "train.parquet").read_bytes()[:-9])
-    assert "train.parquet: damaged Parquet" in refused("corpus", "convert", out, "-o", tmp_path / "c.jsonl")
+    assert "train.parquet: unreadable Parquet" in refused("corpus", "convert", out, "-o", tmp_path / "c.jsonl")
     assert not (tmp_path / "c.jsonl").exists()
 
 

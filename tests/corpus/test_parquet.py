@@ -45,6 +45,11 @@ def test_what_is_written_reads_back_to_the_last_digit(tmp_path: Path) -> None:
     assert pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(0).compression == "ZSTD"
 
 
+def test_the_columns_are_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
+    assert "\n".join(f"| `{name}` | {kind} | {what} |" for name, (kind, what) in COLUMNS.items()) in text
+
+
 def test_a_file_is_recognised_by_content(tmp_path: Path) -> None:
     file = _numbered(tmp_path, 1300, 500, "rows.jsonl")
     assert list(read_objects(file)) == [(n, {"n": n}) for n in range(1, 1301)]
@@ -116,7 +121,7 @@ def test_damage_is_one_clear_line(tmp_path: Path) -> None:
     for name, data in damaged.items():
         file = tmp_path / f"{name}.parquet"
         file.write_bytes(data)
-        with pytest.raises(CorpusError, match=f"{name}.parquet.*: damaged Parquet: ") as caught:
+        with pytest.raises(CorpusError, match=f"{name}.parquet.*: unreadable Parquet: ") as caught:
             list(read_objects(file))
         assert "\n" not in str(caught.value)
 

@@ -1,5 +1,6 @@
 """Formats told by their first line, and corpora of several files."""
 
+import gzip
 import json
 import zipfile
 from collections import Counter
@@ -86,6 +87,12 @@ def test_a_log_has_no_rows_to_make_swipes_of() -> None:
         swipe_maker("how-we-swipe")
     with pytest.raises(CorpusError, match="no corpus format 'csv'"):
         swipe_maker("csv")
+
+
+def test_looking_for_a_zip_does_not_unpack_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress((json.dumps(OURS) + "\n").encode()))
+    monkeypatch.setattr(zipfile, "is_zipfile", lambda file: pytest.fail("the whole file is unpacked"))
+    assert detect_format(tmp_path / "a.jsonl.gz") == "glissando"
 
 
 def test_the_zip_of_logs(tmp_path: Path) -> None:

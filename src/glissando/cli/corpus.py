@@ -130,7 +130,7 @@ def convert(
     **Examples**
 
         glissando corpus convert swipe-1/train.jsonl -o train.jsonl.gz
-        glissando corpus convert 'logs/2026-*/*.jsonl.gz' -o all.parquet
+        glissando corpus convert 'logs/*.jsonl.gz' -o all.parquet
         glissando corpus convert valid.jsonl --format yandex --grids grids.json -o jcuken.jsonl.gz
     """
     dropped: Counter[str] = Counter()

@@ -87,7 +87,7 @@ def decode(
         glissando decode sentence.jsonl --sentence -k 1
         glissando decode swipes.jsonl --language de,en --vocabulary own.json --abstain 0.8
         glissando decode swipes.jsonl --prefix un --suffix ed
-        glissando decode 'logs/2026-*/*.parquet' -k 1
+        glissando decode 'logs/*.parquet' -k 1
         glissando decode - --layout jcuken --language ru -k 3 --json < swipes.jsonl
         glissando decode 's3://logs/2026-*/*.parquet' --cluster auto -o s3://results/2026 --format parquet
     """

@@ -94,7 +94,7 @@ def read_batches(
                         yield at // rows - 1, parts
                         parts = []
             if at != end:
-                raise CorpusError(f"{shown(file)}: damaged Parquet: it ends after row {at:,}, not {end:,}")
+                raise CorpusError(f"{shown(file)}: unreadable Parquet: it ends after row {at:,}, not {end:,}")
         if parts:
             yield at // rows, parts
 
@@ -221,7 +221,7 @@ def _rows(batch: pyarrow.RecordBatch) -> list[dict[str, Any]]:
 
 @contextmanager
 def _opened(file: str | Path) -> Iterator[Any]:
-    """Give an open ``ParquetFile``; a damaged file or a lost connection becomes one line."""
+    """Give an open ``ParquetFile``; damage or a lost connection becomes one line."""
     import_pyarrow("Parquet")
     from pyarrow import ArrowException, parquet
 
@@ -229,4 +229,4 @@ def _opened(file: str | Path) -> Iterator[Any]:
         with open_arrow(file) as stream:
             yield parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True)
     except (OSError, ArrowException) as error:
-        raise CorpusError(f"{shown(file)}: damaged Parquet: {conceal(file, str(error))}") from None
+        raise CorpusError(f"{shown(file)}: unreadable Parquet: {conceal(file, str(error))}") from None

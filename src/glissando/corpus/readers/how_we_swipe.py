@@ -7,6 +7,7 @@ Pixels cover the whole canvas, three letter rows and a bottom row of dummy keys 
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from collections import Counter
@@ -62,9 +63,9 @@ def read_how_we_swipe(path: str | Path, dropped: Counter[str]) -> Iterator[Swipe
 
 
 def is_zip(path: str | Path) -> bool:
-    """Whether a file or an address is a zip."""
+    """Whether a file or an address is a zip; gzip is none, and looking at its end would unpack it all."""
     with open_bytes(path) as file:
-        return file.seekable() and zipfile.is_zipfile(file)
+        return isinstance(file, io.BufferedReader) and file.seekable() and zipfile.is_zipfile(file)
 
 
 def _read_log(lines: Iterable[bytes], name: str, source: str, dropped: Counter[str]) -> Iterator[Swipe]:
