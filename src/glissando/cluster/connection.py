@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 
 from glissando.errors import ClusterError, MissingExtraError
 
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")  # Ray colours parts of its messages
 STORE_BYTES = 256 * 2**20  # of Ray's object store on a cluster of our own; blocks on their way take a few MB
 
 
@@ -60,7 +62,7 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
         with _silence():
             info = ray.init(**common)
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        raise ClusterError(f"no Ray cluster at {address}: {_first_line(error)}") from None
+        raise ClusterError(f"no Ray cluster at {address}: {_reason(error)}") from None
     try:
         processors = int(ray.cluster_resources().get("CPU", 0))
         if not processors:
@@ -96,7 +98,7 @@ def ray_errors(ray: Any) -> Iterator[None]:
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
-        raise ClusterError(f"the cluster failed: {_first_line(error)}; start again, and it goes on") from None
+        raise ClusterError(f"the cluster failed: {_reason(error)}; start again, and it goes on") from None
 
 
 @contextmanager
@@ -113,5 +115,7 @@ def _silence() -> Iterator[None]:
         os.close(kept)
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+def _reason(error: Exception) -> str:
+    """What happened, on one line: Ray's first line and, of a traceback, the last."""
+    lines = [line.strip() for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()] or [repr(error)]
+    return lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}"
