@@ -1,4 +1,7 @@
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -146,3 +149,28 @@ def test_normalising_forgets_place_and_size():
     np.testing.assert_allclose(normalise(path), [-0.5, 0.5, 0.5, -0.5, -0.25, -0.25, 0.25, 0.25])
     np.testing.assert_allclose(normalise(path * 7 + 3), normalise(path), atol=1e-6)
     np.testing.assert_array_equal(normalise(f32([(2, 3), (2, 3)])), np.zeros(4))
+
+
+def test_a_process_that_compiles_measures_the_same_as_one_that_finds_the_code_in_the_cache(tmp_path):
+    """To the last bit: on a cluster, some processes compile and others do not."""
+    code = f"""
+import numpy as np
+from glissando.geometry import Ruler, distances
+from glissando.layout import load_layout
+from glissando.lexicon import Lexicon
+from glissando.synth import swipe
+from glissando.trie import build_trie
+
+layout, rng = load_layout("qwerty"), np.random.default_rng(0)
+trie = build_trie(Lexicon.from_counts(dict.fromkeys({WORDS!r}, 1.0)), tuple(layout.keys_of))
+nodes, ruler = np.array([trie.find(word) for word in {WORDS!r}], dtype=np.int32), Ruler.of(layout)
+for word in {WORDS!r} * 5:
+    gesture = swipe(word, layout, rng)
+    print(distances(ruler.trace(gesture.x, gesture.y, gesture.t), nodes, trie, ruler).tobytes().hex())
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True).stdout
+        for _ in range(2)
+    )
+    assert first == second

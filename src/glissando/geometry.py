@@ -24,7 +24,10 @@ POINTS = 32  # equidistant points of a swipe and of a word's polyline
 ROW_HEIGHT = 1.75  # the length of a key height
 TOUCH_BIAS = 0.085  # key heights by which fingers land below the centre
 MAX_SPEED = np.float32(3.0)  # times the mean; a jump between two samples says no more than a fast stroke
-FAR = np.float32(1e9)  # a cost that no walk takes; finite, so that fastmath may reorder
+FAR = np.float32(1e9)  # a cost that no walk takes
+# No number here is NaN and the sign of zero does not matter. Sums keep their order: if the compiler may change it, the
+# last bits differ between a process that compiles these functions and one that finds them in numba's cache.
+LENIENT = {"nnan", "nsz"}
 
 
 class WalkCosts(NamedTuple):
@@ -98,7 +101,7 @@ def gap(a: np.ndarray, b: np.ndarray) -> np.float32:
     return np.sqrt(dx * dx + dy * dy)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
     """Points at equal distances along a path; columns after x and y are interpolated alike.
 
@@ -123,7 +126,7 @@ def resample_evenly(trace: np.ndarray, count: int) -> np.ndarray:
     return path
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def normalise(path: np.ndarray) -> np.ndarray:
     """Centre a path and scale the longer side of its bounding box to 1; a point stays one. Shape: [n, 2+] -> [2 n]."""
     n = len(path)
@@ -143,7 +146,7 @@ def normalise(path: np.ndarray) -> np.ndarray:
     return shape
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def word_shape(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count: int) -> np.ndarray:
     """A word's polyline, resampled and normalised; of a letter's keys it takes the one nearest to the key before.
 
@@ -159,7 +162,7 @@ def word_shape(word: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, count
     return normalise(resample_evenly(line, count))
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def visit_costs(path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, costs: WalkCosts) -> np.ndarray:
     """The cost of passing a letter at a point: its distance, and the finger's haste there.
 
@@ -180,7 +183,7 @@ def visit_costs(path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, cost
     return visits
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def path_headings(path: np.ndarray) -> np.ndarray:
     """The direction in which a swipe passes each of its points, of length 1. Shape: [n, 2+] -> [2, n] float32."""
     n = len(path)
@@ -193,7 +196,7 @@ def path_headings(path: np.ndarray) -> np.ndarray:
     return headings
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def stretch_costs(path, headings, starts, ends, costs, stretch):  # type: ignore[no-untyped-def]
     """Write the cost of every point of a swipe on the stretch between two letters, for the best of their keys.
 
@@ -223,7 +226,7 @@ def stretch_costs(path, headings, starts, ends, costs, stretch):  # type: ignore
                 stretch[i] = min(stretch[i], cost)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def walk(word: np.ndarray, visits: np.ndarray, strays: np.ndarray) -> float:
     """The cheapest way to walk a swipe along a word's letters in order, by dynamic programming.
 
@@ -268,7 +271,7 @@ def _trace(x, y, t, scale, bias, points):  # type: ignore[no-untyped-def]
     return resample_evenly(placed, points)
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=LENIENT, error_model="numpy")
 def _distances(trace, nodes, parents, labels, keys, key_starts, costs):  # type: ignore[no-untyped-def]
     """``distances``. The cost of a stretch between two letters is computed once, when it is first needed."""
     n, letters = len(trace), len(key_starts) - 1

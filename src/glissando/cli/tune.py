@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +14,14 @@ import typer
 from typer import Argument, Option
 
 from glissando.cli import options as opt
+from glissando.cli.cluster import joined
 from glissando.cli.decode import known_method
 from glissando.cli.output import bar
 
 if TYPE_CHECKING:
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.study import StudyResult
-    from glissando.evaluation.tune import Tuning, TuningOptions
+    from glissando.evaluation.tune import Tuning, TuningOptions, Workplace
 
 
 def tune(
@@ -54,6 +56,8 @@ def tune(
     ] = None,
     out: Annotated[Path, Option(help="Where to write the constants.")] = Path("scoring.json"),
     plot: Annotated[Path | None, Option(help="Draw history and response into this directory.")] = None,
+    cluster: opt.Cluster = None,
+    workers: opt.Workers = None,
     as_json: opt.Json = False,
 ) -> None:
     """Tune the pruning and scoring constants to swipes whose words are known.
@@ -63,6 +67,9 @@ def tune(
     interruption, and it resumes. Constants that --constants does not name keep their values; without it, all are tuned,
     or those of equation 3 with --protocol report.
 
+    With --cluster the workers of a Ray cluster divide the swipes among them; the constants are the same, to the digit,
+    whatever the number of workers.
+
     **Examples**
 
         glissando tune swipes.jsonl.gz --add-targets --max-key-distance 2 --out mine.json
@@ -70,6 +77,7 @@ def tune(
         glissando tune swipes.jsonl.gz --add-targets --protocol report --scoring report
         glissando tune --label-free jcuken --language ru --out ru.json
         glissando tune swipes.jsonl.gz --method shark2 --add-targets --storage journal:////mnt/shared/study.log
+        glissando tune swipes.jsonl.gz --add-targets --cluster 10.0.0.5:6379 --workers 64 --out mine.json
         glissando evaluate others.jsonl.gz --scoring mine.json
     """
     from glissando.errors import GlissandoError
@@ -88,7 +96,7 @@ def tune(
         protocol=protocol, stage=stage,
         constants=tuple(name.strip() for name in constants.split(",")) if constants else None,
         trials_pruning=trials_pruning, trials_scoring=trials_scoring or SCORING_TRIALS, seed=seed,
-        storage=storage or f"journal:///{out.with_suffix('.study.log')}",
+        storage=storage or f"journal:///{out.with_suffix('.study.log')}", command=_command(),
     )  # fmt: skip
     evaluation = EvaluationOptions(
         method=known_method(method), language=language, lexicon=lexicon, layouts=layouts,
@@ -97,16 +105,41 @@ def tune(
     )  # fmt: skip
     if bool(corpora) == bool(label_free):
         raise GlissandoError("tune needs corpora, or --label-free LAYOUT in their place")
+    if label_free and cluster:
+        raise GlissandoError("--label-free needs no --cluster: it has no corpus to divide")
+    pictures: list[Path] = []
     if label_free:
-        searches: dict[str, StudyResult] = {}
         result, lines = _tune_label_free(label_free, evaluation)
+        text = _write(result, out)
     else:
-        tuning = _tune_corpora(corpora or [], evaluation, options)
-        searches, result, lines = tuning.searches, tuning.to_dict(), list(_summary(tuning))
+        with _workplace(cluster, workers, evaluation) as workplace:
+            tuning = _tune_corpora(corpora or [], evaluation, options, workplace)
+            lines, text = list(_summary(tuning)), _write(tuning.to_dict(), out)
+            pictures = _draw(tuning.searches, plot) if plot else []
+    print(text if as_json else "\n".join([*lines, *(f"wrote {file}" for file in (out, *pictures))]))
+
+
+@contextmanager
+def _workplace(cluster: str | None, workers: int | None, evaluation: EvaluationOptions) -> Iterator[Workplace | None]:
+    """Where swipes are searched: the workers of a cluster, or None for this machine."""
+    from glissando.errors import GlissandoError
+
+    if cluster is None:
+        if workers is not None:
+            raise GlissandoError("--workers are processes of a cluster; name it by --cluster")
+        yield None
+        return
+    from glissando.cluster.tune import ClusterWorkplace
+
+    with joined(cluster, workers) as where:
+        yield ClusterWorkplace(where, evaluation)
+
+
+def _write(result: dict[str, Any], out: Path) -> str:
+    """Write the constants; returns their JSON."""
     text = json.dumps(result, indent=2, ensure_ascii=False)
     out.write_text(text + "\n", encoding="utf-8")
-    pictures = _draw(searches, plot) if plot else []
-    print(text if as_json else "\n".join([*lines, *(f"wrote {file}" for file in (out, *pictures))]))
+    return text
 
 
 def _command() -> str:
@@ -129,12 +162,14 @@ def _tune_label_free(layout: str, evaluation: EvaluationOptions) -> tuple[dict[s
     return result, [f"frequency_weight {before:.5g} -> {after:.5g} ({after / before:.2f} times)"]
 
 
-def _tune_corpora(corpora: list[str], evaluation: EvaluationOptions, options: TuningOptions) -> Tuning:
+def _tune_corpora(
+    corpora: list[str], evaluation: EvaluationOptions, options: TuningOptions, workplace: Workplace | None
+) -> Tuning:
     """Tune to corpora; an interruption says how to go on."""
     from glissando.evaluation.tune import TuningFile, tune
 
     try:
-        return tune([TuningFile.parse(corpus) for corpus in corpora], evaluation, options, bar, _command())
+        return tune([TuningFile.parse(corpus) for corpus in corpora], evaluation, options, bar, workplace)
     except KeyboardInterrupt:
         print("glissando: interrupted; the same command resumes", file=sys.stderr)
         raise typer.Exit(130) from None

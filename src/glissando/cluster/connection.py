@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from glissando.errors import ClusterError, MissingExtraError
@@ -113,6 +114,11 @@ def _silence() -> Iterator[None]:
     finally:
         os.dup2(kept, 2)
         os.close(kept)
+
+
+def full_path(network: str | Path) -> str:
+    """The whole path of a network's file, which every node must find there; the name of a packaged one stays."""
+    return str(Path(network).absolute()) if Path(network).suffix else str(network)
 
 
 def _reason(error: Exception) -> str:

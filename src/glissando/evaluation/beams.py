@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numba
 import numpy as np
@@ -138,6 +139,19 @@ class StoredBeams:
         return np.where(np.repeat(self.asked, np.diff(self.offsets)), of(scoring.matched), of(scoring))
 
 
+class SwipeSet(Protocol):
+    """Labelled swipes on one layout that can be searched: a ``TuningSet``, or swipes that other processes hold."""
+
+    def held(self, scoring: Scoring) -> np.ndarray:
+        """Whether each swipe's target is in its beam, with these pruning constants. Shape: [n] bool."""
+
+    def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
+        """Search every swipe's words with these pruning constants; ``measured`` adds the distances of geometry.py."""
+
+    def matched_beams(self, scoring: Scoring) -> StoredBeams:
+        """Search every swipe's words and ask the matcher about those in doubt; ``scoring`` decides which."""
+
+
 @dataclass(frozen=True, eq=False)
 class TuningSet:
     """Labelled swipes on one layout after the networks have run.
@@ -148,6 +162,7 @@ class TuningSet:
         readings: their log-emissions over the layout's letters.
         targets: n strings of typed letters.
         texts: what stands before each swipe, None where it is not known; empty where no swipe has a text.
+        meant: the spellings that are told apart; where the swipes are a share of a larger set, they are that set's.
     """
 
     keyboard: Keyboard
@@ -155,6 +170,7 @@ class TuningSet:
     readings: Readings
     targets: tuple[str, ...]
     texts: tuple[str | None, ...] = ()
+    meant: tuple[str, ...] = ()
 
     @classmethod
     def encode(
@@ -164,6 +180,10 @@ class TuningSet:
         """Run the networks over swipes whose words are in the keyboard's lexicon; or may be ``unknown`` to it."""
         targets = typed_targets(words, keyboard.layout, None if unknown else keyboard.lexicon)
         return cls(keyboard, tuple(gestures), keyboard.read(gestures), targets, tuple(texts))
+
+    def held(self, scoring: Scoring) -> np.ndarray:
+        """Whether each swipe's target is in its beam, with these pruning constants. Shape: [n] bool."""
+        return self.beams(scoring).places >= 0
 
     def beams(self, scoring: Scoring, measured: bool = False) -> StoredBeams:
         """Search every swipe's words with these pruning constants; ``measured`` adds the distances of geometry.py."""
@@ -185,7 +205,7 @@ class TuningSet:
     def _store(self, keyboard: Keyboard) -> StoredBeams:
         """Keep what scoring needs of every swipe."""
         stages = keyboard.stages(self.gestures, 0, self.readings)
-        return replace(store_beams(stages, self.targets), gains=self._gains(stages.spellings))
+        return replace(store_beams(stages, self.targets, self.meant), gains=self._gains(stages.spellings))
 
     def _gains(self, found: Sequence[Spellings]) -> np.ndarray:
         """What the texts add to every spelling, the most of its words. Shape: [H]."""
@@ -217,10 +237,16 @@ def typed_targets(words: Sequence[str], layout: Layout, lexicon: Lexicon | None)
     return targets
 
 
-def store_beams(stages: Stages, targets: Sequence[str]) -> StoredBeams:
-    """Keep what scoring needs of n swipes; ``targets`` are the typed letters that each means."""
+def store_beams(stages: Stages, targets: Sequence[str], meant: tuple[str, ...] = ()) -> StoredBeams:
+    """Keep what scoring needs of n swipes.
+
+    Args:
+        stages: what decoding found.
+        targets: the typed letters that each swipe means.
+        meant: the spellings that are told apart, all targets among them; by default the targets.
+    """
     found = stages.spellings
-    words = tuple(dict.fromkeys(targets))
+    words = meant or tuple(dict.fromkeys(targets))
     number = {typed: index for index, typed in enumerate(words)}
     matches = [np.zeros(len(one)) if match is None else match for one, match in zip(found, stages.matches, strict=True)]
     scored = {
@@ -229,8 +255,8 @@ def store_beams(stages: Stages, targets: Sequence[str]) -> StoredBeams:
     }
     measured = [np.zeros((len(one), 2), np.float32) if one.distances is None else one.distances for one in found]
     scored |= {"distances": np.concatenate(measured), "matches": np.concatenate(matches)}
-    meant = np.concatenate([_numbers(one, number) for one in found])
-    beams = _with_places(scored, np.array([len(one) for one in found]), meant, targets, words)
+    spelled = np.concatenate([_numbers(one, number) for one in found])
+    beams = _with_places(scored, np.array([len(one) for one in found]), spelled, targets, words)
     return replace(beams, asked=np.array([match is not None for match in stages.matches]))
 
 
@@ -242,17 +268,26 @@ def _numbers(spellings: Spellings, number: Mapping[str, int]) -> np.ndarray:
     return found
 
 
-def store_matches(shark2: Shark2, gestures: Sequence[Gesture], words: Sequence[str]) -> StoredBeams:
+def store_matches(
+    shark2: Shark2, gestures: Sequence[Gesture], words: Sequence[str], meant: tuple[str, ...] = ()
+) -> StoredBeams:
     """Match swipes with SHARK2 and keep the terms of the score; ``as_scoring`` gives the constants to score them by.
 
     The likelihood of shape and ends stands for the log-probability, the distance of the walk for the location.
+
+    Args:
+        shark2: matches the swipes.
+        gestures: n swipes.
+        words: the word that each means.
+        meant: the spellings that are told apart, all targets among them; by default the targets.
     """
     targets = typed_targets(words, shark2.layout, shark2.lexicon)
     matches = map_on_cores(shark2.match, gestures)
     templates = np.concatenate([match.templates for match in matches])
     locations = np.concatenate([match.locations for match in matches])
-    meant = {typed: index for index, typed in enumerate(dict.fromkeys(targets))}
-    number = np.array([meant.get(typed, -1) for typed in shark2.spellings], dtype=np.int32)
+    meant = meant or tuple(dict.fromkeys(targets))
+    known = {typed: index for index, typed in enumerate(meant)}
+    number = np.array([known.get(typed, -1) for typed in shark2.spellings], dtype=np.int32)
     scored = {
         "log_probs": np.concatenate([match.likelihoods for match in matches]),
         "lengths": np.ones(len(templates), np.uint8),
@@ -260,7 +295,7 @@ def store_matches(shark2: Shark2, gestures: Sequence[Gesture], words: Sequence[s
         "distances": np.column_stack([locations, np.zeros_like(locations)]),
     }
     sizes = np.array([len(match.templates) for match in matches])
-    return _with_places(scored, sizes, number[templates], targets, tuple(meant))
+    return _with_places(scored, sizes, number[templates], targets, meant)
 
 
 def as_scoring(constants: Shark2Constants) -> Scoring:

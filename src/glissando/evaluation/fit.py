@@ -17,7 +17,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from glissando.errors import ScoringError
-from glissando.evaluation.beams import StoredBeams, TuningSet, as_scoring, join_beams
+from glissando.evaluation.beams import StoredBeams, SwipeSet, as_scoring, join_beams
 from glissando.evaluation.study import Plan, Progress, Range, Space, StudyResult, maximise
 from glissando.logit import Choices, fit_weights
 from glissando.scoring import Scoring
@@ -122,18 +122,19 @@ def choose_constants(names: Sequence[str]) -> Space:
     return {name: known[name] for name in dict.fromkeys(names)}
 
 
-def search_corpus(parts: Sequence[TuningSet], scoring: Scoring, measured: bool = False) -> StoredBeams:
+def search_corpus(parts: Sequence[SwipeSet], scoring: Scoring, measured: bool = False) -> StoredBeams:
     """The beams of one corpus; words that swipes on several layouts mean count together."""
     return join_beams([part.beams(scoring, measured) for part in parts])
 
 
 def search_pruning(
-    corpora: Sequence[Sequence[TuningSet]], scoring: Scoring, plan: Plan, progress: Progress | None = None
+    corpora: Sequence[Sequence[SwipeSet]], scoring: Scoring, plan: Plan, progress: Progress | None = None
 ) -> StudyResult:
     """The pruning constants that keep the most targets in the beam: recall in percent, the mean over the corpora."""
 
     def recall(choice: dict[str, float]) -> float:
-        return float(np.mean([search_corpus(parts, scoring.changed(choice)).recall for parts in corpora]))
+        held = [np.concatenate([part.held(scoring.changed(choice)) for part in parts]) for parts in corpora]
+        return float(np.mean([100 * np.mean(swipes) for swipes in held]))
 
     return maximise(recall, plan, asdict(scoring), progress)
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from glissando.corpus.layouts import LayoutShelf
 from glissando.corpus.records import Swipe
 from glissando.corpus.sources import ENDINGS, find_files, is_address, source_name
 from glissando.errors import CorpusError, GlissandoError
-from glissando.evaluation.beams import StoredBeams, TuningSet, as_scoring, join_beams, store_matches
+from glissando.evaluation.beams import StoredBeams, SwipeSet, TuningSet, as_scoring, join_beams, store_matches
 from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for, read_targets, with_aspect
 from glissando.evaluation.fit import (
     CONSTANTS,
@@ -69,6 +69,7 @@ class TuningOptions:
         trials_pruning, trials_scoring: Optuna's trials for each stage, by all workers together.
         seed: repeats a tuning that one worker makes without interruption.
         storage: URL of the Optuna storage; None keeps the studies in memory.
+        command: goes into the provenance.
     """
 
     protocol: str = "fit"
@@ -78,6 +79,7 @@ class TuningOptions:
     trials_scoring: int = SCORING_TRIALS
     seed: int = 0
     storage: str | None = None
+    command: str = ""
 
     def __post_init__(self) -> None:
         for what, name, known in (("protocol", self.protocol, PROTOCOLS), ("stage", self.stage, STAGES)):
@@ -121,6 +123,28 @@ class LabelledSwipes(NamedTuple):
     gestures: list[Gesture]
     words: list[str]
     texts: list[str | None]
+
+
+class Workplace(Protocol):
+    """Where swipes are searched: on this machine, or elsewhere with the same results."""
+
+    def encode(self, part: LabelledSwipes) -> SwipeSet:
+        """Run the networks over swipes on one layout."""
+
+    def match(self, part: LabelledSwipes) -> StoredBeams:
+        """Match swipes on one layout with SHARK2."""
+
+
+class ThisMachine:
+    """Searches in this process, on all cores."""
+
+    def encode(self, part: LabelledSwipes) -> SwipeSet:
+        """Run the networks over swipes on one layout."""
+        return TuningSet.encode(*part)
+
+    def match(self, part: LabelledSwipes) -> StoredBeams:
+        """Match swipes on one layout with SHARK2."""
+        return store_matches(part.board, part.gestures, part.words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +206,11 @@ def read_corpus(file: TuningFile, shelf: LayoutShelf, evaluation: EvaluationOpti
 
 
 def tune(
-    files: Sequence[TuningFile], evaluation: EvaluationOptions, options: TuningOptions, bar: Bar, command: str = ""
+    files: Sequence[TuningFile],
+    evaluation: EvaluationOptions,
+    options: TuningOptions,
+    bar: Bar,
+    workplace: Workplace | None = None,
 ) -> Tuning:
     """Tune on some corpora.
 
@@ -191,14 +219,14 @@ def tune(
         evaluation: how swipes are read and decoded; its scoring holds the constants to begin with.
         options: what to tune.
         bar: shows the progress of each step.
-        command: goes into the provenance.
+        workplace: where swipes are searched; by default on this machine. The constants do not depend on it.
     """
     if evaluation.method == "shark2" and options.stage == "pruning":
         raise GlissandoError("shark2 has no pruning stage: its endpoint radii are fixed; use --stage scoring")
     shelf = LayoutShelf(evaluation.layouts)
     corpora = [read_corpus(file, shelf, evaluation) for file in files]
-    session = _Session(corpora, _identify(corpora, evaluation), options, bar)
-    return session.tune_shark2(command) if evaluation.method == "shark2" else session.tune_keyboard(command)
+    session = _Session(corpora, _identify(corpora, evaluation), options, bar, workplace or ThisMachine())
+    return session.tune_shark2() if evaluation.method == "shark2" else session.tune_keyboard()
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,13 +237,15 @@ class _Session:
     identity: dict[str, Any]
     options: TuningOptions
     bar: Bar
+    workplace: Workplace
 
-    def tune_keyboard(self, command: str) -> Tuning:
+    def tune_keyboard(self) -> Tuning:
         """Tune the pruning, then the scoring on the beams."""
         options = self.options
         with self.bar("encoding"):
-            sets = [[TuningSet.encode(*part) for part in corpus.parts] for corpus in self.corpora]
-        before = scoring = sets[0][0].keyboard.scoring
+            sets = [[self.workplace.encode(part) for part in corpus.parts] for corpus in self.corpora]
+        keyboard: Keyboard = self.corpora[0].parts[0].board
+        before = scoring = keyboard.scoring
         measured = scoring.geometric or bool({"location_weight", "shape_weight"} & set(options.chosen))
         searches = {}
         if options.stage != "scoring":
@@ -236,19 +266,19 @@ class _Session:
             with self.bar("scoring") as progress:
                 searches["scoring"] = search_scoring(beams, scoring, plan, progress)
             scoring = fit_scoring(beams, scoring.changed(searches["scoring"].best), constants=())
-        if sets[0][0].keyboard.matcher is not None:
+        if keyboard.matcher is not None:
             with self.bar("matching"):
                 start = [join_beams([part.matched_beams(before) for part in parts]) for parts in sets]
                 beams = [join_beams([part.matched_beams(scoring) for part in parts]) for parts in sets]
                 if options.stage != "pruning":
                     scoring = fit_matched(beams, scoring, options.chosen)
         metrics = {"before": self._measure(start, before), "after": self._measure(beams, scoring)}
-        return self._result({"scoring": scoring.to_dict()}, searches, metrics, command)
+        return self._result({"scoring": scoring.to_dict()}, searches, metrics)
 
-    def tune_shark2(self, command: str) -> Tuning:
+    def tune_shark2(self) -> Tuning:
         """Tune SHARK2's location and frequency weight by tt1mm5, as the report does, on matches that are made once."""
         with self.bar("matching"):
-            beams = [join_beams([store_matches(*part[:3]) for part in corpus.parts]) for corpus in self.corpora]
+            beams = [join_beams([self.workplace.match(part) for part in corpus.parts]) for corpus in self.corpora]
         before: Shark2Constants = self.corpora[0].parts[0].board.constants
         plan = self._plan("shark2", SHARK2_SPACE, self.options.trials_scoring, _outside(before, SHARK2_SPACE))
         with self.bar("scoring") as progress:
@@ -257,7 +287,7 @@ class _Session:
         metrics = {
             "before": self._measure(beams, as_scoring(before)), "after": self._measure(beams, as_scoring(after)),
         }  # fmt: skip
-        return self._result({"shark2": after.to_dict()}, {"scoring": search}, metrics, command)
+        return self._result({"shark2": after.to_dict()}, {"scoring": search}, metrics)
 
     def _plan(self, stage: str, space: Space, trials: int, fixed: dict[str, float]) -> Plan:
         """A search whose study is named by all that its values depend on, so that another corpus cannot join it."""
@@ -280,12 +310,10 @@ class _Session:
         mean = {name: float(np.mean([row[name] for row in rows])) for name in rows[0] if name != "n"}
         return {"corpora": dict(zip(distinct, rows, strict=True)), "mean": mean}
 
-    def _result(
-        self, constants: dict[str, Any], searches: dict[str, StudyResult], metrics: dict[str, Any], command: str
-    ) -> Tuning:
+    def _result(self, constants: dict[str, Any], searches: dict[str, StudyResult], metrics: dict[str, Any]) -> Tuning:
         """The result with its provenance."""
         provenance = {
-            "command": command,
+            "command": self.options.command,
             "protocol": self.options.protocol,
             "corpora": self.identity["corpora"],
             "weights": self.identity["weights"],
