@@ -107,3 +107,27 @@ def test_a_block_of_long_lines_ends_early(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "a.jsonl").write_text('{"a": 111}\n' * 7)
     assert [(block.number, block.first) for block in read_blocks(str(tmp_path / "a.jsonl"))] == [(0, 1), (1, 4), (2, 7)]
     assert list(_of_blocks(str(tmp_path / "a.jsonl"), 512)) == list(read_objects(tmp_path / "a.jsonl"))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "parquet"])
+def test_a_block_knows_how_much_of_its_file_is_read_and_can_be_cut(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"swipes.{ending}"
+    write_swipes(file, [swipe_from_dict({**SWIPE, "word": f"w{number}"}) for number in range(10)])
+    found = list(read_blocks(str(file), 4))
+    shares = [block.share for block in found]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    if ending != "jsonl.gz":  # a small gzip file is read at once
+        assert shares[0] == pytest.approx(0.4, abs=0.1)
+    assert [row["word"] for _, row in found[1].until(6).objects()] == ["w4", "w5"]
+    assert list(found[1].until(8).objects()) == list(found[1].objects())
+
+
+def test_rows_that_cannot_be_read_come_as_errors(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n{\n{"a": 2}\n')
+    (block,) = read_blocks(str(tmp_path / "a.jsonl"))
+    assert [(number, str(row)[:8]) for number, row in block.rows()] == [
+        (1, "{'a': 1}"),
+        (2, "not JSON"),
+        (3, "{'a': 2}"),
+    ]

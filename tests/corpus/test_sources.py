@@ -7,8 +7,20 @@ from pathlib import Path
 import pytest
 
 from glissando.corpus import sources
-from glissando.corpus.sources import all_files, conceal, find_files, open_bytes, shown, source_name
-from glissando.errors import CorpusError, MissingExtraError
+from glissando.corpus.sources import (
+    all_files,
+    conceal,
+    file_names,
+    file_size,
+    find_files,
+    join,
+    open_bytes,
+    read_file,
+    shown,
+    source_name,
+    write_file,
+)
+from glissando.errors import CorpusError, GlissandoError, MissingExtraError
 
 NAMES = (
     "2026-01/a.jsonl", "2026-01/b c.parquet", "2026-01/notes.txt", "2026-02/deep/x.jsonl.gz", "2026-02/y.log",
@@ -115,3 +127,15 @@ def test_what_an_address_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     for use in (sources.find_files, sources.open_bytes):
         with pytest.raises(MissingExtraError, match=r"s3:// needs pyarrow: pip install 'glissando\[parquet\]'"):
             use("s3://bucket/a.jsonl")
+
+
+def test_files_are_written_and_listed_here_and_at_an_address(tmp_path: Path) -> None:
+    for folder in (str(tmp_path / "here"), f"file://{tmp_path}/there"):
+        assert file_names(folder) == set()
+        write_file(join(folder, "a b.txt"), b"text")
+        assert file_names(folder) == {"a b.txt"}
+        assert (read_file(join(folder, "a b.txt")), file_size(join(folder, "a b.txt"))) == (b"text", 4)
+    assert (tmp_path / "there" / "a b.txt").read_bytes() == b"text"
+    (tmp_path / "file").touch()
+    with pytest.raises(GlissandoError, match="cannot write"):
+        write_file(str(tmp_path / "file" / "below"), b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 import re
@@ -10,10 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from glissando.errors import ClusterError, MissingExtraError
 
+Options = TypeVar("Options", bound=Any)
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")  # Ray colours parts of its messages
 STORE_BYTES = 256 * 2**20  # of Ray's object store on a cluster of our own; blocks on their way take a few MB
 
@@ -116,9 +118,17 @@ def _silence() -> Iterator[None]:
         os.close(kept)
 
 
-def full_path(network: str | Path) -> str:
-    """The whole path of a network's file, which every node must find there; the name of a packaged one stays."""
-    return str(Path(network).absolute()) if Path(network).suffix else str(network)
+def full_path(value: Any) -> Any:
+    """A path as the whole path, which every node must find; what is no path of a file, such as a name, stays."""
+    if isinstance(value, Path) or (isinstance(value, str) and Path(value).suffix and os.path.exists(value)):
+        return type(value)(os.path.abspath(value))
+    return value
+
+
+def with_full_paths(options: Options) -> Options:
+    """Options of any kind, a dataclass, with all paths of files as whole paths: workers start in other directories."""
+    values = {field.name: full_path(getattr(options, field.name)) for field in dataclasses.fields(options)}
+    return dataclasses.replace(options, **values)
 
 
 def _reason(error: Exception) -> str:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from glissando.cluster.connection import with_full_paths
 from glissando.cluster.ledger import Watch
 from glissando.cluster.parts import Parts, describe_files
 from glissando.cluster.progress import Meter
@@ -79,6 +80,7 @@ class _StatsJob:
 def count_files(run: Run, reading: Reading) -> CorpusStats:
     """Describe the swipes of some files, as ``corpus.stats.corpus_stats`` does."""
     reading.check()
+    reading = with_full_paths(reading)
     whole, meter = Tally(), Meter("counting", run.files, run.show)
     for answer in run_blocks(run, _StatsJob(reading)):
         whole.add(answer.result)
@@ -121,6 +123,7 @@ def pack_files(run: Run, reading: Reading, output: Path, options: PackOptions) -
         options: how to pack.
     """
     reading.check()
+    reading = with_full_paths(reading)
     check_free(output, options.overwrite)
     parts = Parts(str(output.absolute()) + ".parts", "npz")
     done = parts.begin({

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from glissando.cluster.connection import with_full_paths
 from glissando.cluster.ledger import DEADLY, Watch
 from glissando.cluster.parts import Parts, describe_files
 from glissando.cluster.progress import Meter
@@ -71,6 +72,7 @@ def decode_files(run: Run, parts: Parts, options: EvaluationOptions, wishes: Row
         raise GlissandoError(f"no format {parts.ending!r} for results; there are {', '.join(FORMATS)}")
     if wishes.sentence:
         raise GlissandoError("--sentence needs the rows in order; on a cluster, give each row its context")
+    options, wishes = with_full_paths(options), with_full_paths(wishes)
     done = parts.begin({
         "job": "decode", "files": describe_files(run.files), "rows": run.rows, "format": parts.ending,
         "options": asdict(options), "wishes": asdict(wishes),

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from glissando.cluster.connection import with_full_paths
 from glissando.cluster.ledger import Watch
 from glissando.cluster.parts import Parts, describe_files
 from glissando.cluster.progress import Meter
@@ -43,6 +44,7 @@ def evaluate_files(run: Run, options: EvaluationOptions, folder: str | None = No
         options: how to decode and what to count.
         folder: keep what every block gave here, on storage that all nodes share; a second start goes on from there.
     """
+    options = with_full_paths(options)
     survey, offsets, layouts = _survey(run, options)
     survey.read_prompts(options.prompts)
     if follows_people(options):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from glissando.cluster.stream import block_name
-from glissando.corpus.sources import file_names, file_size, join, read_file, shown, source_name, write_file
+from glissando.corpus.sources import file_names, file_size, is_address, join, read_file, shown, source_name, write_file
 from glissando.errors import ClusterError
 
 JOB = "job.json"
@@ -28,6 +29,10 @@ class Parts:
 
     folder: str
     ending: str
+
+    def __post_init__(self) -> None:
+        if not is_address(self.folder):  # workers start in other directories
+            object.__setattr__(self, "folder", os.path.abspath(self.folder))
 
     def begin(self, job: Mapping[str, Any]) -> dict[int, set[int]]:
         """Begin a job in the folder, or go on with it.

@@ -7,6 +7,7 @@ and reads again what was lost with a node. A block can therefore be worked on tw
 from __future__ import annotations
 
 import logging
+import os
 import pickle
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from glissando.cluster.connection import Cluster, ray_errors
 from glissando.cluster.ledger import Ledger, Watch
 from glissando.cluster.progress import Show
 from glissando.corpus.blocks import Block, read_blocks
+from glissando.corpus.sources import is_address
 from glissando.errors import GlissandoError
 from glissando.threads import use_cores
 
@@ -107,7 +109,8 @@ def run_blocks(
         done: by number of file, blocks to leave out.
         cut: what to do of the blocks of a file; by default all.
     """
-    pieces = [{"number": number, "file": file} for number, file in enumerate(run.files)]
+    files = [file if is_address(file) else os.path.abspath(file) for file in run.files]
+    pieces = [{"number": number, "file": file} for number, file in enumerate(files)]
     reader = _Reader(run.rows, dict(done or {}), cut)
     blocks = _items(pieces).map_batches(reader, batch_size=1, num_cpus=0, concurrency=1 + run.cluster.workers // FEED)
     return _answers(run.cluster, job, blocks)
