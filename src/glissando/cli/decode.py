@@ -105,10 +105,11 @@ def decode(
             raise GlissandoError("--cluster decodes files, not standard input, and writes to --output: give both")
         from glissando.cluster.decode import decode_files
         from glissando.cluster.parts import Parts
+        from glissando.corpus.sources import shown
 
         with cluster_run(cluster, workers, [source], block) as run:
             summary = decode_files(run, Parts(output, format), options, wishes)
-        print_json(asdict(summary)) if as_json else print(f"{output}: {summary}")
+        print_json(asdict(summary)) if as_json else print(f"{shown(output)}: {summary}")
         return
     for found in _decode_rows(source, options, wishes):
         if as_json:

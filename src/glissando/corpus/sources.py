@@ -311,6 +311,8 @@ def _file_system(scheme: str, host: str, settings: str) -> tuple[Any, str]:
     """The file system of an address and the path of its root; making one asks the network where a bucket is."""
     from pyarrow import fs
 
+    if scheme == "s3" and "allow_delayed_open" not in settings:
+        settings = f"{settings}&allow_delayed_open=true".lstrip("&")  # one request for a small object, not three
     system, root = fs.FileSystem.from_uri(f"{scheme}://{host}/" + (f"?{settings}" if settings else ""))
     return system, root.rstrip("/")
 
