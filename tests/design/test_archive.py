@@ -23,6 +23,16 @@ def test_the_best_by_the_dial_are_kept_in_order_and_no_layout_twice(dial, best):
     assert [one.slots for one in archive.best] == best
 
 
+def test_two_archives_merge_into_the_archive_of_all_their_layouts():
+    slots, clarity, travel = layouts((3.0, 0.5), (1.0, 0.5), (2.0, 0.5), (4.0, 0.1), (5.0, 0.3))
+    whole, first, second = (Archive(10.0, keep=2) for _ in range(3))
+    whole.add(slots, clarity, travel)
+    first.add(slots[:2], clarity[:2], travel[:2])
+    second.add(slots[2:], clarity[2:], travel[2:])
+    first.merge(second)
+    assert first == whole
+
+
 def test_the_front_has_none_that_another_beats_in_both():
     archive = Archive(1.0, 4)
     archive.add(*layouts((5.0, 0.3), (4.0, 0.4), (4.5, 0.5), (1.0, 0.6), (1.0, 0.7)))

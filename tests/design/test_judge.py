@@ -78,6 +78,14 @@ def test_turned_is_the_keyboard_on_its_side(encoder):
     torch.testing.assert_close(turned, rotated, rtol=1e-4, atol=1e-4)
 
 
+def test_a_word_costs_the_same_to_the_last_bit_whatever_is_read_with_it():
+    slots, lengths = spelled([word for word in load_lexicon("en").words if word.isascii() and word.isalpha()][:100])
+    judge = make_judge("judge", TASK, SearchConfig(), WORLD)
+    together = judge.costs(slots, lengths)
+    for some in (slice(1), slice(3, 70), slice(91, 100)):
+        assert judge.costs(slots[some], lengths[some]).tolist() == together[some].tolist()
+
+
 @pytest.mark.parametrize("view", ["upright", "turned"])
 def test_the_packaged_judge_is_one_network_in_two_files(view):
     """GPUs read its torch weights, onnxruntime the export."""

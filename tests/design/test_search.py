@@ -7,7 +7,7 @@ from design.fakes import FakeJudge
 
 from glissando.design.config import SearchConfig
 from glissando.design.cost import LayoutCosts
-from glissando.design.search import Search
+from glissando.design.search import Search, combine
 from glissando.design.task import make_task, parse_grid
 from glissando.design.words import SearchWords
 from glissando.errors import DesignError
@@ -51,6 +51,26 @@ def test_a_resumed_search_equals_one_that_never_stopped(tmp_path):
     assert rest.archive == whole.archive
     assert rest.team.climbers == whole.team.climbers
     assert rest.tally.layouts == whole.tally.layouts
+
+
+def test_the_minutes_of_a_process_that_was_started_again_are_counted_from_its_first_start():
+    one = search(rounds=0, minutes=1.0)
+    one.tally.seconds = 90.0
+    one.run(since=30.0)  # the minute is over
+    assert one.tally.rounds == 0
+
+
+def test_what_processes_found_is_combined():
+    first, second = search(rounds=20), search(rounds=20, seed=1)
+    for one in (first, second):
+        one.run()
+    first.tally.seconds, second.tally.seconds = 2.0, 4.0
+    both = combine([first.found, second.found], at_once=2)
+    best = min((one.archive.best[0] for one in (first, second)), key=lambda each: each.total(first.config.dial))
+    assert both.archive.best[0] == best
+    assert both.tally.layouts == first.tally.layouts + second.tally.layouts
+    assert (both.tally.rounds, both.tally.seconds) == (20, 3.0)
+    assert combine([search().found, first.found], at_once=1).tally.began == first.tally.began  # the first did not begin
 
 
 def test_a_checkpoint_of_another_search_and_words_of_another_alphabet_are_refused(tmp_path):

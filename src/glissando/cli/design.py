@@ -15,11 +15,13 @@ import typer
 from typer import Argument, Option
 
 from glissando.cli import options as opt
+from glissando.cli.cluster import joined
 from glissando.cli.design_report import draw, front, report
 from glissando.cli.output import needs_extra, print_json
 
 if TYPE_CHECKING:
     from glissando.design.config import SearchConfig
+    from glissando.design.run import DesignResult
     from glissando.design.search import Progress
     from glissando.layout import Layout
 
@@ -64,6 +66,11 @@ def design(
     name: Annotated[str, Option(help="What to call the layout.")] = "designed",
     resume: Annotated[bool, Option("--resume", help="Continue from the checkpoint in --out.")] = False,
     device: opt.Device = None,
+    cluster: opt.Cluster = None,
+    processes: Annotated[
+        int | None,
+        Option(min=1, help="With --cluster: processes that search, each on one processor; by default one for each."),
+    ] = None,
     settings: opt.Settings = None,
 ) -> None:
     """Search for a keyboard on which words are easy to tell apart, with the encoder as the judge.
@@ -72,12 +79,17 @@ def design(
     between clarity and travel, and search.json, the account of the search. Ctrl-C ends the search early and keeps
     the best layout so far. Several GPUs: `torchrun --nproc-per-node 4 -m glissando design`, with these options.
 
+    With --cluster the processors of a Ray cluster search. Every process has climbers of its own, so the result depends
+    on --processes, but not on where they run. Where there are fewer processors, they take turns; --minutes are those of
+    every process. All nodes must share --out, where each process keeps its checkpoint.
+
     **Examples**
 
         glissando design --grid 4-6-6-6-4 --language en --minutes 20
         glissando design --start qwerty --max-swaps 6 --pin aeiou --words 300 --minutes 10 --out better_qwerty
         glissando design --grid 8-8-8-7 --language ru --words 500 --travel 6 --out russian
         glissando design --grid 4-6-6-6-4 --resume
+        glissando design --grid 4-6-6-6-4 --cluster auto --processes 64 --minutes 60 --out /mnt/shared/found
     """
     if context.invoked_subcommand is not None:
         return
@@ -87,14 +99,24 @@ def design(
     with needs_extra("designing keyboards", "train"):
         from glissando.design.config import DesignRequest
         from glissando.design.run import design as run
+    from glissando.errors import DesignError
+
+    if processes and not cluster:
+        raise DesignError("--processes are those of a --cluster; without one, torchrun starts several")
     config = _config(settings, dial=travel, minutes=minutes, seed=seed)
     request = DesignRequest(
         out=out, grid=grid, stagger=stagger, language=language, lexicon=lexicon, count=count, coverage=coverage,
         letters=letters, start=start, pin=pin, max_swaps=max_swaps, weights=weights, name=name, resume=resume,
         device=device,
     )  # fmt: skip
-    with _live(config.dial) as show:
-        result = run(request, config, show)
+    if cluster:
+        from glissando.cluster.design import design_on_cluster
+
+        with joined(cluster, None) as where, _live(config.dial) as show:
+            result: DesignResult | None = design_on_cluster(where, request, config, show, processes)
+    else:
+        with _live(config.dial) as show:
+            result = run(request, config, show)
     if result is None:  # another process of torchrun's prints
         return
     print(_drawn(result.layout))

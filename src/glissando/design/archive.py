@@ -90,6 +90,14 @@ class Archive:
         if all(other.slots != one.slots for other in self.best):
             self.best = sorted([*self.best, one], key=lambda each: (each.total(self.dial), each.slots))[: self.keep]
 
+    def merge(self, other: Archive) -> None:
+        """Consider the layouts that another archive keeps."""
+        for one in other.best:
+            self.add_best(one)
+        for travel, one in other.bins.items():
+            if travel not in self.bins or one.clarity < self.bins[travel].clarity:
+                self.bins[travel] = one
+
     def front(self) -> list[Arrangement]:
         """Layouts that no other beats in both clarity and travel, quickest first."""
         return undominated(self.bins.values())

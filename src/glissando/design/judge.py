@@ -6,7 +6,6 @@ where the other letters are. The search rests on this.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from importlib import resources
@@ -24,11 +23,15 @@ from glissando.design.words import SearchWords
 from glissando.errors import DesignError
 from glissando.model.checkpoint import load_encoder
 from glissando.model.encoder import DepthwiseConv, Encoder
+from glissando.threads import cores
 from glissando.train.losses import IMPOSSIBLE, recursion, torch_ctc_loss
 from glissando.train.world import World
 
 CPU_BATCH = 1024  # words whose paths and CTC are computed together where nothing is compiled
 GPU_BATCH = 16384
+# On a CPU, batches are filled up to a multiple of this: otherwise the last words are computed without vectors, and what
+# a word costs would depend, in the last bits, on the words that are read with it.
+FULL = 32
 RUNTIME_BATCH = 64  # words onnxruntime takes at once: more do not fit in a core's cache
 CHECKED = 512  # words on which the quick judge is compared with the exact one
 DISAGREEMENT = 0.2  # nats per word; bfloat16 costs about 0.03
@@ -72,8 +75,9 @@ class Judge:
         for begin in range(0, len(slots), self.batch):
             keys, counts = slots[begin : begin + self.batch], lengths[begin : begin + self.batch]
             count = len(keys)
-            if self.compiled and count < self.batch:  # one shape for the compiled graph
-                rows = torch.arange(self.batch, device=self.device) % count
+            size = self.batch if self.compiled else count + -count % FULL  # one shape for the compiled graph
+            if count < size:
+                rows = torch.arange(size, device=self.device) % count
                 keys, counts = keys[rows], counts[rows]
             parts.append(self.score(keys, counts)[:count])
         return torch.cat(parts)
@@ -102,7 +106,7 @@ def make_judge(weights: str, task: DesignTask, config: SearchConfig, world: Worl
         half = config.precision == "bf16" or (config.precision == "auto" and world.device.type == "cuda")
         emit = torch_emitter(load_encoder(_checkpoint(weights))[0], keys, world.device, half and not exact)
     else:
-        emit = runtime_emitter(weights, keys, threads=max(1, (os.cpu_count() or 1) // world.size))
+        emit = runtime_emitter(weights, keys, threads=max(1, cores() // world.size))
     if config.view == "turned":
         emit = partial(_emit_turned, emit)
     return Judge(emit, task, world.device, fast=not exact, batch=0 if exact else config.batch)

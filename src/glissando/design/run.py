@@ -12,14 +12,14 @@ import torch
 from glissando.design.archive import Arrangement, letter_rows, undominated, write_front, write_json
 from glissando.design.config import DesignRequest, SearchConfig
 from glissando.design.cost import LayoutCosts
-from glissando.design.judge import Judge, check_judges, make_judge
-from glissando.design.search import Progress, Search, Tally
-from glissando.design.task import make_task
+from glissando.design.judge import check_judges, make_judge
+from glissando.design.search import Found, Progress, Search, Tally
+from glissando.design.task import DesignTask, make_task
 from glissando.design.words import SearchWords
 from glissando.drawing import save_svg
 from glissando.errors import DesignError, LayoutError
 from glissando.layout import Layout, load_layout
-from glissando.train.world import join_world
+from glissando.train.world import World, join_world
 
 EXACT_MEMO_BITS = 20
 PEERS = ("kasroz", "clearflow")  # layouts to compare with where they fit the grid
@@ -68,9 +68,42 @@ class DesignResult:
         return lines
 
 
-def design(
-    request: DesignRequest, config: SearchConfig, report: Callable[[Progress, Layout], None]
-) -> DesignResult | None:
+@dataclass(frozen=True)
+class Problem:
+    """A search that can begin: what was asked for, and the words and the task that it names."""
+
+    request: DesignRequest
+    config: SearchConfig
+    words: SearchWords
+    task: DesignTask
+
+    @classmethod
+    def read(cls, request: DesignRequest, config: SearchConfig) -> Problem:
+        """Read the words and the task."""
+        words = request.read_words()
+        return cls(request, config, words, request.read_task("".join(words.alphabet)))
+
+    def layout(self, one: Arrangement) -> Layout:
+        """A layout that was found, under its name."""
+        return self.task.layout(one.slots, self.request.name)
+
+    def search(self, world: World) -> Search:
+        """The search of one process, with a judge that agrees with the exact one."""
+        quick = make_judge(self.request.weights, self.task, self.config, world)
+        if quick.compiled:
+            exact = make_judge(self.request.weights, self.task, self.config, world, exact=True)
+            check_judges(quick, exact, self.words)
+        return Search(self.task, self.words, self.config, quick, world)
+
+    def state(self, rank: int, size: int) -> Path:
+        """The checkpoint of one of ``size`` processes."""
+        return self.request.out / (f"state-{rank}.json" if size > 1 else "state.json")
+
+
+Report = Callable[[Progress, Layout], None]
+
+
+def design(request: DesignRequest, config: SearchConfig, report: Report) -> DesignResult | None:
     """Search, and write the results to ``request.out``.
 
     An interrupt (Ctrl-C) ends the search early; the results so far are written all the same.
@@ -83,33 +116,20 @@ def design(
     Returns:
         The result in the leading process; None in the others that torchrun started.
     """
-    words = request.read_words()
-    task = request.read_task("".join(words.alphabet))
+    problem = Problem.read(request, config)
     with join_world(request.device) as world:
         if world.device.type == "cuda":
             torch.set_float32_matmul_precision("high")
-        quick, exact = (make_judge(request.weights, task, config, world, exact) for exact in (False, True))
-        if quick.compiled:
-            check_judges(quick, exact, words)
-        search = Search(task, words, config, quick, world)
+        search, state = problem.search(world), problem.state(world.rank, world.size)
         request.out.mkdir(parents=True, exist_ok=True)
-        state = request.out / (f"state-{world.rank}.json" if world.size > 1 else "state.json")
         if request.resume:
             search.resume(state)
         elif state.exists():
             raise DesignError(f"{request.out} holds a search; continue it by --resume, or choose another --out")
-        interrupted = _run(search, state, lambda p: report(p, task.layout(p.best.slots, request.name)))
-        search.gather()
-        if not search.archive.best:
-            raise DesignError("the search was stopped before its first round was over; nothing was found yet")
-        result = None
-        if world.leads:
-            torch.set_float32_matmul_precision("highest")
-            upright = exact
-            if config.view != "upright":
-                upright = make_judge(request.weights, task, replace(config, view="upright"), world, exact=True)
-            result = _finish(search, exact, upright, request, interrupted)
-            _write(request, search, result)
+        show = (lambda progress: report(progress, problem.layout(progress.best))) if world.leads else None
+        interrupted = run_search(search, state, show)
+        found = checked(search.gather())
+        result = finish(problem, found, world, interrupted) if world.leads else None
         world.wait()
         return result
 
@@ -149,10 +169,12 @@ def describe_progress(progress: Progress, layout: Layout, dial: float) -> str:
     )
 
 
-def _run(search: Search, state: Path, report: Callable[[Progress], None]) -> bool:
-    """Search until the budget is spent or a person stops it; True where a person did."""
+def run_search(
+    search: Search, state: Path, report: Callable[[Progress], None] | None, since: float | None = None
+) -> bool:
+    """Search until the budget is spent or a person stops it; True where a person did. See ``Search.run``."""
     try:
-        search.run(state, report if search.world.leads else None)
+        search.run(state, report, since)
         return False
     except KeyboardInterrupt:
         if search.archive.best:
@@ -160,29 +182,57 @@ def _run(search: Search, state: Path, report: Callable[[Progress], None]) -> boo
         return True
 
 
-def _finish(search: Search, exact: Judge, upright: Judge, request: DesignRequest, interrupted: bool) -> DesignResult:
+def checked(found: Found) -> Found:
+    """Refuse to go on with nothing."""
+    if not found.archive.best:
+        raise DesignError("the search was stopped before its first round was over; nothing was found yet")
+    return found
+
+
+def finish(problem: Problem, found: Found, world: World, interrupted: bool) -> DesignResult:
+    """Judge what all processes found in full precision, and write the results.
+
+    Args:
+        problem: what was searched for.
+        found: what all processes found.
+        world: the leading process: its device judges.
+        interrupted: whether a person stopped the search.
+    """
+    torch.set_float32_matmul_precision("highest")
+    result = _judge(problem, found, World(world.device), interrupted)
+    _write(problem, result, world)
+    return result
+
+
+def _judge(problem: Problem, found: Found, world: World, interrupted: bool) -> DesignResult:
     """Judge the kept layouts again, in full precision: as the search saw them, and upright."""
-    task, dial = search.task, search.config.dial
-    costs = LayoutCosts(task, search.words, exact, EXACT_MEMO_BITS)
-    best = min(costs.arrangements([one.slots for one in search.archive.best]), key=lambda one: one.total(dial))
-    front = undominated(costs.arrangements([one.slots for one in search.archive.front()]))
+    request, config, task, dial = problem.request, problem.config, problem.task, problem.config.dial
+
+    def exact_costs(config: SearchConfig) -> LayoutCosts:
+        judge = make_judge(request.weights, task, config, world, exact=True)
+        return LayoutCosts(task, problem.words, judge, EXACT_MEMO_BITS)
+
+    costs = exact_costs(config)
+    best = min(costs.arrangements([one.slots for one in found.archive.best]), key=lambda one: one.total(dial))
+    front = undominated(costs.arrangements([one.slots for one in found.archive.front()]))
     peers = {}
     for name in dict.fromkeys([*([request.start] if request.start else []), *PEERS]):
         with contextlib.suppress(LayoutError):  # it has other keys or letters, so it cannot be compared
             peers[name] = costs.arrangements([task.slots(load_layout(name))])[0]
     shown = {request.name: best, **peers}
-    seen = costs if upright is exact else LayoutCosts(task, search.words, upright, EXACT_MEMO_BITS)
+    seen = costs if config.view == "upright" else exact_costs(replace(config, view="upright"))
     nats = [one.clarity for one in seen.arrangements([one.slots for one in shown.values()])]
-    layout, clarity = task.layout(best.slots, request.name), dict(zip(shown, nats, strict=True))
-    return DesignResult(layout, best, peers, clarity, front, replace(search.tally), interrupted)
+    clarity = dict(zip(shown, nats, strict=True))
+    return DesignResult(problem.layout(best), best, peers, clarity, front, replace(found.tally), interrupted)
 
 
-def _write(request: DesignRequest, search: Search, result: DesignResult) -> None:
+def _write(problem: Problem, result: DesignResult, world: World) -> None:
     """Write layout, picture, front and account."""
+    request, words = problem.request, problem.words
     write_json(request.out / "layout.json", result.layout.to_dict())
     save_svg(request.out / "layout.svg", result.layout, title=request.name)
-    write_front(request.out, result.front, search.task, request.name)
-    tally, words, dial = result.tally, search.words, search.config.dial
+    write_front(request.out, result.front, problem.task, request.name)
+    tally, dial = result.tally, problem.config.dial
 
     def price(one: Arrangement) -> dict[str, float]:
         return {"cost": one.total(dial), "clarity": one.clarity, "travel": one.travel}
@@ -195,10 +245,10 @@ def _write(request: DesignRequest, search: Search, result: DesignResult) -> None
         "tally": asdict(tally),
         "layouts_per_second": tally.layouts / max(tally.seconds, 1e-9),
         "swipes_per_second": tally.swipes / max(tally.seconds, 1e-9),
-        "processes": search.world.size,
-        "device": str(search.world.device),
+        "processes": world.size,
+        "device": str(world.device),
         "words": {"count": len(words), "coverage": words.coverage, "source": words.source},
-        "config": asdict(search.config),
+        "config": asdict(problem.config),
         "request": {name: str(value) if isinstance(value, Path) else value for name, value in vars(request).items()},
         "interrupted": result.interrupted,
     }

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,14 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class Found:
+    """What processes found: the layouts they keep, and what they did."""
+
+    archive: Archive
+    tally: Tally
+
+
+@dataclass(frozen=True)
 class Progress:
     """The state of a search after a round: tally, best layout, whether it is new, and the share of the budget spent."""
 
@@ -97,23 +105,29 @@ class Search:
         self.order = np.random.default_rng([self.config.seed, 2]).permutation(len(self.task.swaps))
         self.look = min(self.config.swaps or (len(self.order) if on_gpu else CPU_SWAPS), len(self.order))
 
-    def run(self, state: Path | None = None, report: Callable[[Progress], None] | None = None) -> None:
+    def run(
+        self,
+        state: Path | None = None,
+        report: Callable[[Progress], None] | None = None,
+        since: float | None = None,
+    ) -> None:
         """Search until the minutes or rounds are spent.
 
         Args:
             state: where to keep checkpoints.
             report: called after every round.
+            since: the tally's seconds from which the minutes are counted; by default from now on.
         """
         began, earlier = time.monotonic(), self.tally.seconds
-        saved = began
-        while self._share_spent(self.tally.seconds - earlier) < 1:
+        saved, since = began, earlier if since is None else since
+        while self._share_spent(self.tally.seconds - since) < 1:
             improved = self.round()
             self.tally.seconds = earlier + time.monotonic() - began
             if state is not None and time.monotonic() - saved >= self.config.checkpoint_seconds:
                 self.save(state)
                 saved = time.monotonic()
             if report is not None:
-                share = self._share_spent(self.tally.seconds - earlier)
+                share = self._share_spent(self.tally.seconds - since)
                 report(Progress(self.tally, self.archive.best[0], improved, share))
         if state is not None:
             self.save(state)
@@ -209,17 +223,34 @@ class Search:
             "words": [len(self.words), float(self.words.weights[0])],
         }
 
-    def gather(self) -> None:
-        """Combine the best layouts and the tallies of all processes, on each of them."""
+    @property
+    def found(self) -> Found:
+        """What this process found."""
+        return Found(self.archive, self.tally)
+
+    def gather(self) -> Found:
+        """What all processes that torchrun started found, on each of them."""
         if self.world.size == 1:
-            return
+            return self.found
         everyone: list[Any] = [None] * self.world.size
-        dist.all_gather_object(everyone, (self.archive.best, self.tally))
-        for best, _ in everyone:
-            for one in best:
-                self.archive.add_best(one)
-        for name in ("layouts", "summits", "swipes", "lookups"):
-            setattr(self.tally, name, sum(getattr(tally, name) for _, tally in everyone))
+        dist.all_gather_object(everyone, self.found)
+        return combine(everyone, self.world.size)
+
+
+def combine(parts: Sequence[Found], at_once: int) -> Found:
+    """What several processes found together; ``at_once`` of them ran at the same time. The order decides ties."""
+    archive = Archive(parts[0].archive.dial, parts[0].archive.keep)
+    for part in parts:
+        archive.merge(part.archive)
+    return Found(archive, add_tallies([part.tally for part in parts], at_once))
+
+
+def add_tallies(tallies: Sequence[Tally], at_once: int) -> Tally:
+    """What several processes did together; the rounds and the cost it began with are those of the first that ran."""
+    first = next((tally for tally in tallies if tally.rounds), tallies[0])
+    names = ("layouts", "summits", "swipes", "lookups")
+    sums = {name: sum(getattr(tally, name) for tally in tallies) for name in names}
+    return replace(first, **sums, seconds=sum(tally.seconds for tally in tallies) / at_once)
 
 
 def _numpy(tensor: Tensor) -> np.ndarray:
