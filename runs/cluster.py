@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from glissando.cluster.connection import connect
+from glissando.cluster.connection import Cluster, connect
 from glissando.cluster.decode import decode_files
 from glissando.cluster.parts import Parts
 from glissando.cluster.stream import Run
@@ -93,19 +93,24 @@ def rate(chosen: argparse.Namespace) -> None:
         print(f"  two workers: {two / figures['one worker']:.2f} of one, {two / figures['two processes']:.2f} of plain")
 
 
-def used_bytes() -> dict[str, int]:
-    """Memory of this process, the workers and the readers (their own, and their part of what is shared)."""
-    found = {}
-    for folder in Path("/proc").iterdir():
+def used_bytes(cluster: Cluster) -> dict[str, int]:
+    """Memory of this process, the workers and the readers: their own, and their part of what is shared."""
+    session = cluster.ray._private.worker.global_worker.node.get_session_dir_path()
+    found = {"driver": _memory(Path("/proc/self"))}
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
             name = (folder / "cmdline").read_bytes().split(b"\0")[0].decode()
-            if name.startswith("ray::") or folder.name == "self":
-                text = (folder / "smaps_rollup").read_text()
-                pss = next(line for line in text.splitlines() if line.startswith("Pss:"))
-                found[f"{name or 'driver'} {folder.name}"] = 1024 * int(pss.split()[1])
+            parent = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("PPid:"))
+            if name.startswith("ray::") and session in Path("/proc", parent.split()[1], "cmdline").read_text():
+                found[f"{name} {folder.name}"] = _memory(folder)
         except (OSError, StopIteration):
             continue
     return found
+
+
+def _memory(process: Path) -> int:
+    text = (process / "smaps_rollup").read_text()
+    return 1024 * int(next(line for line in text.splitlines() if line.startswith("Pss:")).split()[1])
 
 
 def write_synthetic(path: Path, rows: int, words: list[str]) -> None:
@@ -136,17 +141,17 @@ def memory(chosen: argparse.Namespace) -> None:
             nonlocal most, first, last
             if time.time() - last > 5:
                 last = time.time()
-                total = sum(used_bytes().values())
+                total = sum(used_bytes(cluster).values())
                 first, most = first or total, max(most, total)
-                if int(last) % 60 < 6:
+                if int(last) % 60 < 6 or first == total:
                     print(f"{progress}; {total / 2**20:,.0f} MiB", flush=True)
 
         with connect("local", 2) as cluster:
-            idle = sum(used_bytes().values())
+            idle = sum(used_bytes(cluster).values())
             options = EvaluationOptions(method="auto", beam=chosen.beam)
             run = Run(cluster, [str(path)], chosen.block, show)
             print(decode_files(run, Parts(f"{folder}/out", "parquet"), options, RowOptions(k=1)))
-            print(json.dumps({name: used // 2**20 for name, used in used_bytes().items()}))
+            print(json.dumps({name: used // 2**20 for name, used in used_bytes(cluster).items()}))
         size = sum(file.stat().st_size for file in Path(folder, "out").iterdir())
     print(f"memory in MiB: Ray idle {idle / 2**20:,.0f}, first {first / 2**20:,.0f}, most {most / 2**20:,.0f}; ")
     print(f"results {size / 2**20:,.0f} MiB, {size / chosen.rows:.0f} bytes a row")

@@ -7,7 +7,7 @@ from clusterjobs import Numbers, Unable
 from glissando.cluster.progress import Meter, Progress
 from glissando.cluster.stream import Run, Task, run_blocks, run_tasks
 from glissando.corpus.blocks import Block
-from glissando.errors import ClusterError, CorpusError
+from glissando.errors import CorpusError
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -84,11 +84,3 @@ def test_progress_is_an_estimate_by_bytes(tmp_path):
         "decoding: 300 rows, 5 a second, 900 left, 3 min 00 s, 2 failed"
     )
     assert str(Progress("decoding", 300, 0, 1.0, 60)) == "decoding: 300 rows, 5 a second, 0 failed"
-
-
-def test_no_cluster_at_an_address():
-    pytest.importorskip("ray", reason="Ray is not installed")
-    from glissando.cluster.connection import connect
-
-    with pytest.raises(ClusterError, match=r"no Ray cluster at nowhere: "), connect("nowhere"):
-        pass

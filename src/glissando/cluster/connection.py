@@ -6,6 +6,7 @@ import dataclasses
 import logging
 import os
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from glissando.errors import ClusterError, MissingExtraError
 
 Options = TypeVar("Options", bound=Any)
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")  # Ray colours parts of its messages
+CONNECT_SECONDS = 10.0
 STORE_BYTES = 256 * 2**20  # of Ray's object store on a cluster of our own; blocks on their way take a few MB
 
 
@@ -60,6 +62,7 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
         own = {"num_cpus": workers or os.cpu_count() or 1, "object_store_memory": STORE_BYTES}
         common |= {"address": "local", **own, "include_dashboard": has_dashboard()}
     else:
+        _check_address(address)
         common |= {"address": address}
     try:
         with _silence():
@@ -73,6 +76,19 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
         yield Cluster(ray, workers or processors, info.dashboard_url or None, address == "local")
     finally:
         ray.shutdown()
+
+
+def _check_address(address: str) -> None:
+    """Refuse at once an address where nothing answers: Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if address == "auto":
+        return
+    if "://" in address or not host or not port.isdigit():
+        raise ClusterError(f"no cluster {address!r}; there are local, auto and HOST:PORT of a head node")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(f"no Ray cluster at {address}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def import_ray() -> Any:
