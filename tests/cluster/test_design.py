@@ -11,11 +11,9 @@ import pytest
 from command import refused, run
 from design.fakes import ALPHABET
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'glissando[cluster]'")
 pytest.importorskip("torch", reason="torch is not installed: pip install 'glissando[train]'")
 
 from glissando.cluster import connection, design
-from glissando.cluster.connection import connect
 from glissando.cluster.design import design_on_cluster
 from glissando.design.config import DesignRequest, SearchConfig
 from glissando.design.words import SearchWords
@@ -24,12 +22,6 @@ from glissando.layout import load_layout
 
 WORDS = {"the": 5.0, "of": 3.0, "stream": 1.0, "a": 2.0, "all": 1.0}
 QUICK = SearchConfig(climbers=1, rounds=4, swaps=6, combos=2, keep=3, memo_bits=12, checkpoint_seconds=0.0)
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with connect("local", 2) as joined:
-        yield joined
 
 
 @pytest.fixture

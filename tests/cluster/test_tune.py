@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from command import lines, refused, run
 
+from glissando.cluster import connection
+from glissando.cluster.tune import ClusterWorkplace
 from glissando.corpus.layouts import LayoutShelf
 from glissando.errors import ClusterError, WeightsError
 from glissando.evaluation.evaluate import EvaluationOptions
@@ -19,21 +21,8 @@ from glissando.evaluation.tune import ThisMachine, TuningFile, read_corpus
 from glissando.layout import load_layout
 from glissando.synth import swipe
 
-pytest.importorskip("ray", reason="Ray is not installed: pip install 'glissando[cluster]'")
-
-from glissando.cluster import connection
-from glissando.cluster.connection import connect, full_path
-from glissando.cluster.tune import ClusterWorkplace
-
 WORDS = ("to", "too", "tie", "the", "for", "foe", "fir", "got", "hot", "hit", "rot", "word", "swipe", "path")
 HERE = ThisMachine()
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two workers, in a cluster that has room for those of several tests."""
-    with connect("local", 8) as joined:
-        yield replace(joined, workers=2)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +46,11 @@ def options(folder):
 
 @pytest.fixture(scope="module")
 def workplace(cluster, options):
-    return ClusterWorkplace(cluster, options)
+    """Both workers of the cluster, until the end of this file."""
+    place = ClusterWorkplace(cluster, options)
+    yield place
+    for worker in place.workers:
+        cluster.ray.kill(worker)
 
 
 def with_options(workplace, options):
@@ -77,6 +70,22 @@ def assert_same(one, other):
         mine, theirs = getattr(one, name), getattr(other, name)
         assert np.array_equal(mine, theirs), name
         assert name == "words" or mine.dtype == theirs.dtype, name
+
+
+def test_the_command_gives_the_same_constants(cluster, folder, monkeypatch):
+    @contextmanager
+    def joined(address, workers):
+        yield replace(cluster, workers=workers)
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(connection, "connect", joined)
+    common = ("tune", "mine.jsonl", "--lexicon", "words.txt", "--language", "en", "--trials-pruning", 3, "--beam", 4)
+    here = json.loads(run(*common, "--out", "here.json", "--json").out)
+    there = json.loads(run(*common, "--out", "there.json", "--json", "--cluster", "auto", "--workers", 1).out)
+    assert here["provenance"].pop("command") != there["provenance"].pop("command")
+    assert here == there
+    assert "name it by --cluster" in refused(*common, "--workers", 3)
+    assert "no corpus to divide" in refused("tune", "--label-free", "qwerty", "--cluster", "auto")
 
 
 def test_the_beams_of_the_shares_together_are_those_of_the_whole(workplace, folder, options):
@@ -122,27 +131,5 @@ def test_what_a_worker_cannot_do_is_said_in_one_line(cluster, workplace, folder,
     weights.unlink()  # as on a node that lacks the file
     with pytest.raises(WeightsError, match=r"mine\.onnx"):
         with_options(workplace, options).encode(part)
-    with pytest.raises(ClusterError, match="9 workers need as many processors, the cluster has 8"):
-        ClusterWorkplace(replace(cluster, workers=9), options)
-
-
-def test_files_are_named_in_full_and_packaged_networks_by_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert full_path("mine.onnx") == str(tmp_path / "mine.onnx")
-    assert full_path("encoder") == "encoder"
-
-
-def test_the_command_gives_the_same_constants(cluster, folder, monkeypatch):
-    @contextmanager
-    def joined(address, workers):
-        yield replace(cluster, workers=workers)
-
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(connection, "connect", joined)
-    common = ("tune", "mine.jsonl", "--lexicon", "words.txt", "--language", "en", "--trials-pruning", 3, "--beam", 4)
-    here = json.loads(run(*common, "--out", "here.json", "--json").out)
-    there = json.loads(run(*common, "--out", "there.json", "--json", "--cluster", "auto", "--workers", 3).out)
-    assert here["provenance"].pop("command") != there["provenance"].pop("command")
-    assert here == there
-    assert "name it by --cluster" in refused(*common, "--workers", 3)
-    assert "no corpus to divide" in refused("tune", "--label-free", "qwerty", "--cluster", "auto")
+    with pytest.raises(ClusterError, match="3 workers need as many processors, the cluster has 2"):
+        ClusterWorkplace(replace(cluster, workers=3), options)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from glissando.cluster.connection import Cluster, full_path, ray_errors
+from glissando.cluster.connection import Cluster, ray_errors, with_full_paths
 from glissando.design.config import DesignRequest, SearchConfig
 from glissando.design.run import DesignResult, Problem, Report, checked, finish, run_search
 from glissando.design.search import Found, Progress, add_tallies, combine
@@ -73,9 +73,7 @@ class _Job:
         self.interrupted = False
         self.best: tuple[int, ...] = ()  # the slots of the best layout that was reported
         self.board = cluster.here(_Board)
-        request = problem.request
-        everywhere = replace(request, out=request.out.absolute(), weights=full_path(request.weights))
-        order = self.ray.put(pickle.dumps(replace(problem, request=everywhere)))
+        order = self.ray.put(pickle.dumps(replace(problem, request=with_full_paths(problem.request))))
         kind = self.ray.remote(_search).options(num_cpus=1, max_retries=ATTEMPTS)
         self.tasks = [kind.remote(order, rank, size, self.board) for rank in range(size)]
 

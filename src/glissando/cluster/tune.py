@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from glissando.cluster.connection import Cluster, full_path, ray_errors
+from glissando.cluster.connection import Cluster, ray_errors, with_full_paths
 from glissando.errors import ClusterError, GlissandoError
 from glissando.evaluation.beams import StoredBeams, SwipeSet, TuningSet, join_beams, store_matches, typed_targets
 from glissando.evaluation.evaluate import EvaluationOptions, keyboard_for
@@ -23,7 +23,7 @@ from glissando.layout import Layout
 from glissando.scoring import Scoring
 from glissando.threads import use_cores
 
-ATTEMPTS = 3  # to start a worker again that has died, and to repeat what it was asked
+ATTEMPTS = 3  # to start a worker again that has died; what it was asked is repeated as long as there is a worker
 LOOK_SECONDS = 5.0  # between two looks at the cluster's processors while workers are awaited
 
 
@@ -38,7 +38,7 @@ class ClusterWorkplace:
     def __init__(self, cluster: Cluster, evaluation: EvaluationOptions) -> None:
         self.cluster, self.evaluation = cluster, evaluation
         _check_processors(cluster)
-        kind = cluster.ray.remote(_Worker).options(num_cpus=1, max_restarts=ATTEMPTS, max_task_retries=ATTEMPTS)
+        kind = cluster.ray.remote(_Worker).options(num_cpus=1, max_restarts=ATTEMPTS, max_task_retries=-1)
         self.workers = [kind.remote() for _ in range(cluster.workers)]
         self.parts = 0
 
@@ -119,10 +119,8 @@ class _Recipe:
     def of(cls, board: Any, evaluation: EvaluationOptions, meant: tuple[str, ...]) -> _Recipe:
         """The recipe of a keyboard or a Shark2: words and constants are sent, networks are read by every worker."""
         options = replace(
-            evaluation, language=None, lexicon=board.lexicon, add_targets=False, layouts=None,
+            with_full_paths(evaluation), language=None, lexicon=board.lexicon, add_targets=False, layouts=None,
             scoring=board.scoring if isinstance(board, Keyboard) else board.constants.to_dict(),
-            weights=full_path(evaluation.weights), decoder=full_path(evaluation.decoder),
-            matcher=full_path(evaluation.matcher),
         )  # fmt: skip
         return cls(board.layout, options, meant)
 
