@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,13 @@ LINE_SECONDS = 10.0  # between lines of progress where there is no terminal
 
 @contextmanager
 def joined(address: str, workers: int | None) -> Iterator[Cluster]:
-    """Join a cluster, and say where its dashboard is; an interruption leaves finished blocks as they are."""
+    """Join a cluster, and say where its dashboard is; an interruption leaves finished blocks as they are.
+
+    What Ray prints of dead workers goes to standard error: standard output is for results, printed afterwards.
+    """
     from glissando.cluster.connection import connect
 
-    with connect(address, workers) as cluster:
+    with redirect_stdout(sys.stderr), connect(address, workers) as cluster:
         if cluster.dashboard:
             typer.echo(f"Ray's dashboard: http://{cluster.dashboard}", err=True)
         try:

@@ -67,7 +67,7 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
     try:
         with _silence():
             info = ray.init(**common)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+    except Exception as error:  # Ray raises a bare one where a node does not start in time
         raise ClusterError(f"no Ray cluster at {address}: {_reason(error)}") from None
     try:
         processors = int(ray.cluster_resources().get("CPU", 0))
