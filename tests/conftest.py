@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+# The tests run on all cores already. Several threads of one process would wait for each other there, and a waiting
+# thread of torch keeps its core busy. Set before anything imports torch; the processes that tests start inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
