@@ -145,9 +145,10 @@ class Finger:
         self.protocol = page.context.new_cdp_session(page)
 
     def swipe(self, word: str, layout: Layout, seed: int = 0, noise: float = 0.5) -> None:
-        """Swipe a word as people do, at half a phone's rate: the browser takes a frame for each event."""
+        """Swipe a word as people do, at a quarter of a phone's rate: the browser takes two frames for each event."""
         gesture = swipe(word, layout, np.random.default_rng(seed), noise)
-        self.follow(*(column[::2].tolist() for column in (gesture.x, gesture.y, gesture.t)))
+        kept = [*range(0, len(gesture.x) - 1, 4), -1]
+        self.follow(*(column[kept].tolist() for column in (gesture.x, gesture.y, gesture.t)))
 
     def touch(self, x: float, y: float, *, down: bool = False, moment: float | None = None) -> None:
         """Touch down on a point of the letter area, or move to it, at a moment or now."""
