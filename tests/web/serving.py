@@ -149,6 +149,19 @@ def reads_itself(page) -> None:
     page.wait_for_function("() => document.querySelector('#reader').textContent === 'Swipes are read on this device.'")
 
 
+BOXES = """parts => Object.fromEntries(parts.map((part) => {
+    const found = document.querySelectorAll(part);
+    if (found.length !== 1 || !found[0].checkVisibility()) throw new Error(`${part}: ${found.length}, or not visible`);
+    const { x, y, width, height } = found[0].getBoundingClientRect();
+    return [part, { x, y, width, height }];
+}))"""
+
+
+def boxes(page, *parts: str) -> dict[str, dict]:
+    """Where parts of the page are, each there once and visible: one question for all."""
+    return page.evaluate(BOXES, list(parts))
+
+
 class Finger:
     """Swipes on a page with real touch events, each with the time it would have had."""
 

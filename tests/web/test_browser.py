@@ -39,10 +39,11 @@ def test_swiping_changing_and_deleting(browser, keyboard_site):
         finger.swipe("world", QWERTY, seed=1)
         swiped_words(page, 2)
         page.locator("#text .word").first.tap()  # go back to the first word: its candidates are there again
+        assert page.locator("#text .word").first.get_attribute("aria-pressed") == "true"
         assert chips.nth(0).locator("span").inner_text() == first
         chips.nth(0).tap()
         assert words(page)[0] == first
-        page.locator("#backspace").tap()
+        page.locator("#backspace").tap()  # writing goes on at the end
         swiped_words(page, 1)
         for letter in "hi":
             finger.tap(letter, QWERTY)
