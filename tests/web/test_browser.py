@@ -298,8 +298,11 @@ def test_dark_and_light(browser, keyboard_site):
 def test_the_api_page_tries_an_example(browser, keyboard_site):
     with opened(browser, f"{keyboard_site}/docs") as page:
         card = page.locator(".card", has_text="/api/decode").first
-        card.locator("button").tap()
+        with page.expect_response("**/api/decode") as answer:
+            card.locator("button").tap()
+        candidates = answer.value.json()["candidates"]
         page.wait_for_function("() => document.querySelector('.trial pre').textContent.includes('candidates')")
+        assert candidates[0]["word"] in page.locator(".trial pre").first.inner_text()
 
 
 def test_rows_made_in_the_page_are_those_of_the_library(browser, keyboard_site):

@@ -28,10 +28,11 @@ INDEX = "async () => (await caches.match(new URL('kit/index.json', location.href
 
 
 def installed(page) -> None:
-    """Wait until swipes are read in the page, and the page is kept."""
+    """Wait until swipes are read in the page, and the page and its index are kept."""
     reads_itself(page)
     page.evaluate("() => navigator.serviceWorker.ready.then(({ active }) => active.state)")
     page.wait_for_function("() => navigator.serviceWorker.controller")
+    until(page, f"() => ({INDEX})().then((index) => Boolean(index.build))")  # kept after the page says that it reads
 
 
 def until(page, question: str, arg=None) -> None:
@@ -278,3 +279,4 @@ def test_the_other_pages_take_their_modules_from_the_server(browser, device_site
         page.evaluate(SPOIL)
         page.goto(f"{device_site}/docs")
         page.wait_for_selector("#operations h2")  # docs.js imports page.js
+        assert "/api/decode" in page.locator("#operations").inner_text()
