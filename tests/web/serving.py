@@ -21,7 +21,7 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-frame-rate-limit", "--disable-gpu-vsync",
 ]  # fmt: skip
-# The first one found. The shell is the same engine without windows: a page takes it a third of the processor time.
+# The first one found is used. The shell is the same engine without windows and takes two thirds of the processor time.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
 
