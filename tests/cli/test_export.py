@@ -13,9 +13,9 @@ from glissando.export.wasm import MODULE, WASM
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
-from networks import small_encoder, small_matcher  # noqa: E402 (needs torch)
+from networks import small_encoder  # noqa: E402 (needs torch)
 
-from glissando.model.checkpoint import save_encoder, save_matcher  # noqa: E402
+from glissando.model.checkpoint import save_encoder  # noqa: E402
 from glissando.weights import load_weights  # noqa: E402
 
 
@@ -64,13 +64,7 @@ def test_verify_fails_where_a_file_is_of_another_checkpoint(folder, words, monke
     assert "NO" in bad.out
 
 
-def test_a_matcher_is_exported_verified_and_bundled(folder, words, tmp_path):
-    save_matcher(tmp_path / "m.safetensors", small_matcher())
-    assert run("export", "onnx", tmp_path / "m.safetensors", tmp_path / "m.onnx").code == 0
-    call = ("export", "verify", tmp_path / "m.onnx", "--checkpoint", tmp_path / "m.safetensors", "--count", 8)
-    result = run(*call, "--lexicon", words, "--weights", folder / "one.onnx")
-    assert result.code == 0, result
-    assert "a matcher's scores" in result.out
+def test_an_encoder_is_refused_as_a_matcher(folder, words, tmp_path):
     message = refused("export", "bundle", "--lexicon", words, "--matcher", folder / "one.onnx", tmp_path / "bundle")
     assert "a matcher takes path, keys, mask" in message
 

@@ -62,7 +62,7 @@ def test_a_missing_file_is_one_line(desk):
     assert not (desk / "run").exists()
 
 
-def test_from_swipes_to_a_matcher(tmp_path, monkeypatch):
+def test_from_swipes_to_a_matcher_that_is_exported_and_verified(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     qwerty, rng = load_layout("qwerty"), np.random.default_rng(0)
     words = ["hello", "world", "it", "is"] * 12
@@ -71,9 +71,13 @@ def test_from_swipes_to_a_matcher(tmp_path, monkeypatch):
     (tmp_path / "words.txt").write_text("hello hells world would it is its if in".replace(" ", "\n"))
     out = train("finalists", "s.jsonl", "--lexicon", "words.txt", "--out", "f.npz", "--count", "6")
     assert "f.npz: 48 swipes, the word meant is among the finalists of" in out
-    small = ["--set=model.width=8", "--set=batch=8", "--set=steps=2", "--set=finalists=6", "--device", "cpu"]
+    small = ["--set=model.width=8", "--set=model.path_blocks=1", "--set=model.word_blocks=1", "--set=batch=8"]
+    small += ["--set=steps=2", "--set=finalists=6", "--device", "cpu"]
     out = train("matcher", "--pack", "f.npz", "--val", "f.npz", "--out", "run", *small)
     assert "run/matcher.safetensors: step 2" in out
     assert run("export", "onnx", "run/matcher.safetensors", "m.onnx").code == 0
+    compared = run("export", "verify", "m.onnx", "--checkpoint", "run/matcher.safetensors", "--count", 8)
+    assert compared.code == 0, compared
+    assert "a matcher's scores" in compared.out
     assert run("evaluate", "s.jsonl", "--lexicon", "words.txt", "--method", "matcher", "--matcher", "m.onnx").code == 0
     assert "cannot read the finalists" in refused("train", "matcher", "--pack", "none.npz", "--out", "other")

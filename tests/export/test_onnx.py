@@ -10,14 +10,13 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 import onnxruntime  # noqa: E402
-from networks import small_decoder, small_encoder, small_matcher  # noqa: E402
+from networks import small_decoder, small_encoder  # noqa: E402
 from onnx import TensorProto  # noqa: E402
 
 from glissando.errors import MissingExtraError, WeightsError  # noqa: E402
 from glissando.export.onnx import (  # noqa: E402
     export_decoder,
     export_encoder,
-    export_matcher,
     large_products,
     reduce_precision,
 )
@@ -203,10 +202,8 @@ def test_integers_make_the_file_smaller_and_change_the_outputs_more(exported):
     assert reduce_precision(whole, "fp32") is whole
 
 
-def test_a_matcher_takes_any_number_of_swipes_finalists_and_letters(tmp_path):
-    matcher = small_matcher()
-    export_matcher(matcher, tmp_path / "matcher.onnx")
-    session = open_session((tmp_path / "matcher.onnx").read_bytes())
+def test_a_matcher_takes_any_number_of_swipes_finalists_and_letters(exported):
+    matcher, session = exported.matcher, open_session((exported.folder / "matcher.onnx").read_bytes())
     torch.manual_seed(0)
     for batch, finalists, letters in ((1, 1, 1), (1, 16, 8), (3, 5, 20)):
         path, keys = torch.randn(batch, 64, 2), 3 * torch.randn(batch, finalists, letters, 2)

@@ -62,20 +62,19 @@ def browser() -> Iterator:
         yield browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def keyboard_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server with the packaged weights."""
-    store = tmp_path_factory.mktemp("site") / "swipes.db"
-    with running_server("--store", f"sqlite:///{store}", "--token", "t", "--rate", "100000") as server:
+    """The address of a server with the packaged weights that reads the swipes of its pages."""
+    options = ["--store", f"sqlite:///{tmp_path_factory.mktemp('site')}/swipes.db", "--consent", str(CONSENT)]
+    with running_server(*options, "--token", "t", unlimited=True) as server:
         yield server.address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def device_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server whose page reads swipes by itself."""
     runtime, store = npm_runtime(), tmp_path_factory.mktemp("site") / "swipes.db"
-    options = ["--store", f"sqlite:///{store}", "--token", "t", "--rate", "100000"]
-    with running_server(*options, runtime=runtime) as server:
+    with running_server("--store", f"sqlite:///{store}", runtime=runtime, unlimited=True) as server:
         yield server.address
 
 
@@ -91,8 +90,8 @@ def collection_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store
 def collection_site(collection_store: Store) -> Iterator[str]:
     """The address of a server that collects; its pages read swipes by themselves where the runtime is installed."""
     options = ["--store", str(collection_store.database.engine.url), "--consent", str(CONSENT)]
-    options += ["--token", "t", "--rate", "100000"]
-    with running_server(*options, runtime=RUNTIME if RUNTIME.is_dir() else "none") as server:
+    runtime = RUNTIME if RUNTIME.is_dir() else "none"
+    with running_server(*options, "--token", "t", runtime=runtime, unlimited=True) as server:
         yield server.address
 
 

@@ -21,6 +21,8 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--no-first-run", "--disable-frame-rate-limit", "--disable-gpu-vsync",
 ]  # fmt: skip
+# The first one found is used. The shell is the same engine without windows and takes two thirds of the processor time.
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
 
 
@@ -44,10 +46,22 @@ class Server:
         raise AssertionError("the server does not answer")
 
 
+# ``glissando`` without limits of requests: all page tests of a worker ask one server for more new keyboards than one
+# address may have, and no option raises that limit.
+UNLIMITED = """
+from glissando.cli import main
+from glissando.web.border import RateLimit
+
+RateLimit.take = lambda *_: None
+main()
+"""
+
+
 @contextmanager
-def running_server(*options: str, runtime: Path | str = "none") -> Iterator[Server]:
+def running_server(*options: str, runtime: Path | str = "none", unlimited: bool = False) -> Iterator[Server]:
     """Run ``glissando serve`` on a free port; without a runtime for browsers the server decodes."""
-    command = [sys.executable, "-m", "glissando", "serve", "--port", "0", "--runtime", str(runtime), *options]
+    program = ["-c", UNLIMITED] if unlimited else ["-m", "glissando"]
+    command = [sys.executable, *program, "serve", "--port", "0", "--runtime", str(runtime), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -76,9 +90,9 @@ def chromium(flags: Sequence[str] = FLAGS) -> Iterator:
     import pytest
 
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
-        pytest.skip("Chromium is not installed (Debian: chromium)")
+        pytest.skip("Chromium is not installed (Debian: chromium-headless-shell)")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=list(flags))
         yield browser
@@ -135,6 +149,19 @@ def reads_itself(page) -> None:
     page.wait_for_function("() => document.querySelector('#reader').textContent === 'Swipes are read on this device.'")
 
 
+BOXES = """parts => Object.fromEntries(parts.map((part) => {
+    const found = document.querySelectorAll(part);
+    if (found.length !== 1 || !found[0].checkVisibility()) throw new Error(`${part}: ${found.length}, or not visible`);
+    const { x, y, width, height } = found[0].getBoundingClientRect();
+    return [part, { x, y, width, height }];
+}))"""
+
+
+def boxes(page, *parts: str) -> dict[str, dict]:
+    """Where parts of the page are, each there once and visible: one question for all."""
+    return page.evaluate(BOXES, list(parts))
+
+
 class Finger:
     """Swipes on a page with real touch events, each with the time it would have had."""
 
@@ -143,9 +170,10 @@ class Finger:
         self.protocol = page.context.new_cdp_session(page)
 
     def swipe(self, word: str, layout: Layout, seed: int = 0, noise: float = 0.5) -> None:
-        """Swipe a word as people do, at half a phone's rate: the browser takes a frame for each event."""
+        """Swipe a word as people do, at a quarter of a phone's rate: the browser takes two frames for each event."""
         gesture = swipe(word, layout, np.random.default_rng(seed), noise)
-        self.follow(*(column[::2].tolist() for column in (gesture.x, gesture.y, gesture.t)))
+        kept = [*range(0, len(gesture.x) - 1, 4), -1]
+        self.follow(*(column[kept].tolist() for column in (gesture.x, gesture.y, gesture.t)))
 
     def touch(self, x: float, y: float, *, down: bool = False, moment: float | None = None) -> None:
         """Touch down on a point of the letter area, or move to it, at a moment or now."""

@@ -5,7 +5,7 @@ import json
 import math
 
 import pytest
-from web.serving import CONSENT, Finger, opened, ready, running_server, swiped_words, words
+from web.serving import Finger, opened, ready, swiped_words, words
 
 from glissando.draft import capitalise
 from glissando.layout import Layout, load_layout
@@ -13,18 +13,9 @@ from glissando.layout import Layout, load_layout
 QWERTY = load_layout("qwerty")
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The address of a server with the packaged weights."""
-    options = ["--store", f"sqlite:///{tmp_path_factory.mktemp('site')}/swipes.db", "--token", "t", "--rate", "100000"]
-    options += ["--consent", str(CONSENT)]
-    with running_server(*options) as server:
-        yield server.address
-
-
 @pytest.mark.parametrize(("name", "expected"), [("clearflow", "travel water"), ("jcuken", "спасибо погода")])
-def test_swiped_words_end_up_in_the_line(browser, site, name, expected):
-    with opened(browser, f"{site}/#layout={name}") as page:
+def test_swiped_words_end_up_in_the_line(browser, keyboard_site, name, expected):
+    with opened(browser, f"{keyboard_site}/#layout={name}") as page:
         ready(page)
         finger = Finger(page)
         for count, word in enumerate(expected.split(), 1):
@@ -33,8 +24,8 @@ def test_swiped_words_end_up_in_the_line(browser, site, name, expected):
         assert " ".join(words(page)).lower() == expected
 
 
-def test_swiping_changing_and_deleting(browser, site):
-    with opened(browser, site) as page:
+def test_swiping_changing_and_deleting(browser, keyboard_site):
+    with opened(browser, keyboard_site) as page:
         ready(page)
         finger = Finger(page)
         finger.swipe("hello", QWERTY)
@@ -48,10 +39,11 @@ def test_swiping_changing_and_deleting(browser, site):
         finger.swipe("world", QWERTY, seed=1)
         swiped_words(page, 2)
         page.locator("#text .word").first.tap()  # go back to the first word: its candidates are there again
+        assert page.locator("#text .word").first.get_attribute("aria-pressed") == "true"
         assert chips.nth(0).locator("span").inner_text() == first
         chips.nth(0).tap()
         assert words(page)[0] == first
-        page.locator("#backspace").tap()
+        page.locator("#backspace").tap()  # writing goes on at the end
         swiped_words(page, 1)
         for letter in "hi":
             finger.tap(letter, QWERTY)
@@ -64,8 +56,8 @@ def test_swiping_changing_and_deleting(browser, site):
         assert words(page) == []
 
 
-def test_sentences_get_capitals_and_marks(browser, site):
-    with opened(browser, site) as page:
+def test_sentences_get_capitals_and_marks(browser, keyboard_site):
+    with opened(browser, keyboard_site) as page:
         ready(page)
         finger, text = Finger(page), page.locator("#text")
         mark = {name: page.get_by_role("button", name=name) for name in ("Full stop", "Question mark")}
@@ -100,8 +92,8 @@ CAPITALS = [
 ]  # fmt: skip
 
 
-def test_the_page_writes_capitals_as_the_library_does(browser, site):
-    with opened(browser, site) as page:
+def test_the_page_writes_capitals_as_the_library_does(browser, keyboard_site):
+    with opened(browser, keyboard_site) as page:
         written = page.evaluate(
             "rows => import('/static/rules.js').then(({ capitalise }) => rows.map(row => capitalise(...row)))",
             [list(row) for row in CAPITALS],
@@ -109,7 +101,7 @@ def test_the_page_writes_capitals_as_the_library_does(browser, site):
     assert written == [capitalise(*row) for row in CAPITALS]
 
 
-def test_each_swipe_is_sent_after_the_one_before_with_the_text_so_far(browser, site):
+def test_each_swipe_is_sent_after_the_one_before_with_the_text_so_far(browser, keyboard_site):
     sent, held = [], []
 
     def hold(route):
@@ -120,7 +112,7 @@ def test_each_swipe_is_sent_after_the_one_before_with_the_text_so_far(browser, s
         sent.append(body)
         held.append(route)
 
-    with opened(browser, site) as page:
+    with opened(browser, keyboard_site) as page:
         ready(page)
         page.route("**/api/decode", hold)
         finger = Finger(page)
@@ -137,8 +129,8 @@ def test_each_swipe_is_sent_after_the_one_before_with_the_text_so_far(browser, s
         page.unroute("**/api/decode")
 
 
-def test_a_preview_while_the_finger_is_down(browser, site):
-    with opened(browser, site) as page:
+def test_a_preview_while_the_finger_is_down(browser, keyboard_site):
+    with opened(browser, keyboard_site) as page:
         ready(page)
         finger = Finger(page)
         finger.touch(0.1, 0.5, down=True)
@@ -151,7 +143,7 @@ def test_a_preview_while_the_finger_is_down(browser, site):
         swiped_words(page, 1)
 
 
-def test_the_points_of_the_finger_are_sent_and_a_busy_server_is_shown(browser, site):
+def test_the_points_of_the_finger_are_sent_and_a_busy_server_is_shown(browser, keyboard_site):
     error = {"error": {"kind": "QueueFullError", "message": "64 swipes are waiting already; try again soon"}}
     sent = []
 
@@ -159,7 +151,7 @@ def test_the_points_of_the_finger_are_sent_and_a_busy_server_is_shown(browser, s
         sent.append(route.request)
         route.fulfill(status=503, json=error)
 
-    with opened(browser, site) as page:
+    with opened(browser, keyboard_site) as page:
         ready(page)
         page.route("**/api/decode", refuse)
         Finger(page).follow([0.1, 0.3, 0.5, 0.9], [0.2, 0.5, 0.5, 0.8], [0, 50, 100, 250])
@@ -174,8 +166,8 @@ def test_the_points_of_the_finger_are_sent_and_a_busy_server_is_shown(browser, s
         assert 200 <= points[-1][2] <= 350  # the events carry their times
 
 
-def test_the_panels_explain(browser, site):
-    with opened(browser, site) as page:
+def test_the_panels_explain(browser, keyboard_site):
+    with opened(browser, keyboard_site) as page:
         ready(page)
         Finger(page).swipe("hello", QWERTY)
         swiped_words(page, 1)
@@ -196,8 +188,8 @@ def test_the_panels_explain(browser, site):
         assert page.locator(".costs .worst").count() == 1
 
 
-def test_a_layout_of_ones_own_and_its_link(browser, site):
-    with opened(browser, site) as page:
+def test_a_layout_of_ones_own_and_its_link(browser, keyboard_site):
+    with opened(browser, keyboard_site) as page:
         ready(page)
         page.locator("#pick").tap()
         page.locator("#edit").tap()
@@ -226,17 +218,17 @@ def test_a_layout_of_ones_own_and_its_link(browser, site):
         assert "<script>alert(1)</script>" in page.locator("#pick").get_attribute("aria-label")
 
 
-def test_a_damaged_link_still_gives_a_keyboard(browser, site):
-    with opened(browser, site) as page:
+def test_a_damaged_link_still_gives_a_keyboard(browser, keyboard_site):
+    with opened(browser, keyboard_site) as page:
         for fragment in ("custom=AAAA", "layout=nothing", "custom=", "%%%", "layout=<script>&language=xx"):
-            page.goto(f"{site}/#{fragment}")
+            page.goto(f"{keyboard_site}/#{fragment}")
             page.reload()
             page.wait_for_selector("#pad .key")
             assert page.locator("#pad .key").count() == 26
 
 
-def test_controls_work_from_a_keyboard_and_a_mouse_swipes(browser, site):
-    with opened(browser, site, has_touch=False, is_mobile=False) as page:
+def test_controls_work_from_a_keyboard_and_a_mouse_swipes(browser, keyboard_site):
+    with opened(browser, keyboard_site, has_touch=False, is_mobile=False) as page:
         ready(page)
         page.keyboard.type("hi")
         assert words(page) == ["hi"]
@@ -271,8 +263,8 @@ def test_controls_work_from_a_keyboard_and_a_mouse_swipes(browser, site):
 
 
 @pytest.mark.parametrize("path", ["/collect", "/operator", "/docs", "/#layout=jcuken33"])
-def test_nothing_is_cut_off_at_320_pixels(browser, site, path):
-    with opened(browser, site + path, viewport={"width": 320, "height": 568}) as page:
+def test_nothing_is_cut_off_at_320_pixels(browser, keyboard_site, path):
+    with opened(browser, keyboard_site + path, viewport={"width": 320, "height": 568}) as page:
         page.wait_for_load_state("networkidle")
         if "layout" in path:
             ready(page)
@@ -291,28 +283,31 @@ def test_nothing_is_cut_off_at_320_pixels(browser, site, path):
         assert small == []
 
 
-def test_dark_and_light(browser, site):
+def test_dark_and_light(browser, keyboard_site):
     ground = "getComputedStyle(document.body).backgroundColor"
-    with opened(browser, site, color_scheme="dark") as page:
+    with opened(browser, keyboard_site, color_scheme="dark") as page:
         dark = page.evaluate(ground)
         page.locator("#theme").tap()
         light = page.evaluate(ground)
         page.reload()
         assert page.evaluate(ground) == light != dark
-    with opened(browser, site, color_scheme="light") as page:
+    with opened(browser, keyboard_site, color_scheme="light") as page:
         assert page.evaluate(ground) == light
 
 
-def test_the_api_page_tries_an_example(browser, site):
-    with opened(browser, f"{site}/docs") as page:
+def test_the_api_page_tries_an_example(browser, keyboard_site):
+    with opened(browser, f"{keyboard_site}/docs") as page:
         card = page.locator(".card", has_text="/api/decode").first
-        card.locator("button").tap()
+        with page.expect_response("**/api/decode") as answer:
+            card.locator("button").tap()
+        candidates = answer.value.json()["candidates"]
         page.wait_for_function("() => document.querySelector('.trial pre').textContent.includes('candidates')")
+        assert candidates[0]["word"] in page.locator(".trial pre").first.inner_text()
 
 
-def test_rows_made_in_the_page_are_those_of_the_library(browser, site):
+def test_rows_made_in_the_page_are_those_of_the_library(browser, keyboard_site):
     rows_text = ["qwfpgjluy", "arstdhneio", "_zxcvbkm"]
-    with opened(browser, site) as page:
+    with opened(browser, keyboard_site) as page:
         made = page.evaluate(
             "async text => (await import('/static/layouts.js')).fromRows('mine', text)", "\n".join(rows_text)
         )

@@ -281,8 +281,9 @@ def test_swipes_are_read_on_the_device(browser, collection_site, given):
         )
         long_word(page)
         page.context.set_offline(True)
-        swipe(page)
+        word = swipe(page)
         page.wait_for_function("() => document.querySelector('#read').textContent.startsWith('I read')")
+        assert word.lower() in page.locator("#read").inner_text().lower()
 
 
 def test_the_way_through_the_words(browser, collection_site):

@@ -1,7 +1,7 @@
 """The keyboard page on every screen, without a pointer, without motion, in the dark."""
 
 import pytest
-from web.serving import Finger, opened, ready
+from web.serving import Finger, boxes, opened, ready
 
 from glissando.layout import load_layout
 
@@ -12,10 +12,6 @@ PASTE = """text => {
     clipboardData.setData('text/plain', text);
     document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
 }"""
-
-
-def boxes(page) -> dict[str, dict]:
-    return {one: page.locator(one).bounding_box() for one in PARTS}
 
 
 SCREENS = [
@@ -36,20 +32,21 @@ def test_everything_is_on_the_screen_and_the_keys_stay_while_text_grows(browser,
         page.wait_for_selector("#pad .key")
         for width, height in SCREENS:
             page.set_viewport_size({"width": width, "height": height})
-            before = boxes(page)
+            before = boxes(page, *PARTS)
             for box in before.values():
                 check_inside(box, width, height)
             pad = before["#pad"]
             assert pad["height"] / pad["width"] == pytest.approx(load_layout(layout).aspect, rel=0.01)
             page.evaluate(PASTE, "and so on " * 60 + "\nend")
-            assert boxes(page) == before
-            caret, text = page.locator(".caret").bounding_box(), before["#text"]
+            assert boxes(page, *PARTS) == before
+            caret, text = boxes(page, ".caret")[".caret"], before["#text"]
             assert text["y"] <= caret["y"] <= text["y"] + text["height"]  # the text has scrolled
             page.locator("#more").tap()
             page.locator("#inside summary").tap()
-            for part in ("#pad", "#space", "#inside", "#signs .sign:last-child"):
-                check_inside(page.locator(part).bounding_box(), width, height)
-            inside, row = page.locator("#inside").bounding_box(), page.locator("#candidates").bounding_box()
+            opened_up = boxes(page, "#pad", "#space", "#inside", "#signs .sign:last-child")
+            for box in opened_up.values():
+                check_inside(box, width, height)
+            inside, row = opened_up["#inside"], boxes(page, "#candidates")["#candidates"]
             assert inside["height"] >= 90
             assert inside["x"] >= row["x"] + row["width"] or inside["y"] + inside["height"] <= row["y"]
             page.locator("#more").tap()

@@ -1,6 +1,6 @@
 """The first visit: a ghost finger, a sentence with speed and accuracy, never in the way and never twice."""
 
-from web.serving import Finger, opened, ready, swiped_words, words
+from web.serving import Finger, boxes, opened, ready, swiped_words, words
 
 from glissando.layout import load_layout
 
@@ -162,14 +162,14 @@ def test_the_card_leaves_room_on_every_screen(browser, keyboard_site):
         for button in ("Now you", "Skip"):
             for width, height in SCREENS:
                 page.set_viewport_size({"width": width, "height": height})
-                card, text = page.locator("#visit").bounding_box(), page.locator("#text").bounding_box()
+                found = boxes(page, "#visit", "#text", "#pad", "#space", "#visit button:last-child", "#copy")
+                card, text = found.pop("#visit"), found.pop("#text")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert card["x"] >= 0
                 assert card["x"] + card["width"] <= width
                 assert text["height"] >= 24
                 assert text["y"] >= card["y"] + card["height"] - 1
-                for part in ("#pad", "#space", "#visit button:last-child", "#copy"):
-                    box = page.locator(part).bounding_box()
+                for box in found.values():
                     assert box["x"] + box["width"] <= width + 0.5
                     assert box["y"] + box["height"] <= height + 0.5
             page.get_by_role("button", name=button).tap()
