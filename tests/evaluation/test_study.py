@@ -93,8 +93,9 @@ def test_workers_share_a_study_and_agree(url):
     for thread in threads:
         thread.join()
     first, second = ({tuple(trial.constants.values()) for trial in results[worker].history} for worker in (0, 1))
-    assert len(results[0].history) == len(results[1].history) == 12
-    assert len(first & second) >= 11  # a trial that was stored while the other worker counted may be in one only
+    count = len(results[0].history)
+    assert count == len(results[1].history) >= 12  # more where the best of 12 happens to lie at an edge
+    assert len(first & second) >= count - 1  # a trial stored while the other worker counted may be in one only
     assert not set(evaluated[0]) & set(evaluated[1])  # neither repeated the other
 
 
