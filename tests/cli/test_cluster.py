@@ -26,6 +26,7 @@ def test_where_results_go_must_be_said(tmp_path):
     assert "give both" in refused("decode", tmp_path / "swipes.jsonl", "--cluster", "local")
     assert "give both" in refused("decode", tmp_path / "swipes.jsonl", "-o", tmp_path / "out")
     assert "give both" in refused("decode", "-", "--cluster", "local", "-o", tmp_path / "out")
+    assert "give both" in refused("evaluate", tmp_path / "swipes.jsonl", "--parts", tmp_path / "out")
 
 
 def test_commands_on_a_cluster(tmp_path, monkeypatch):

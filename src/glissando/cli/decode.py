@@ -181,6 +181,7 @@ def evaluate(
         glissando evaluate swipes.jsonl.gz --method shark2 --lexicon en_wordlist.combined.gz --json
         glissando evaluate 's3://swipes/*.parquet' --method auto --cluster auto --parts s3://results/first
     """
+    from glissando.errors import GlissandoError
     from glissando.evaluation.evaluate import EvaluationOptions
     from glissando.evaluation.evaluate import evaluate as run
     from glissando.figures.tuning import check_picture, draw_reliability
@@ -193,6 +194,8 @@ def evaluate(
         beam=beam, limit=limit, context=context, revise=revise, prompts=tuple(prompts or ()),  # type: ignore[arg-type]
         vocabulary=vocabulary, learn=learn, adapt=adapt, letters=letters,
     )  # fmt: skip
+    if parts and not cluster:
+        raise GlissandoError("--parts keeps what the blocks of a --cluster gave: give both")
     if cluster:
         from glissando.cluster.evaluate import evaluate_files
 

@@ -22,9 +22,9 @@ from glissando.corpus.sources import is_address
 from glissando.errors import GlissandoError
 from glissando.threads import use_cores
 
-ROWS = 1024  # of a block: some seconds of decoding
 Cut = Callable[[Iterator[Block]], Iterator[Block]]
 
+ROWS = 1024  # of a block: some seconds of decoding
 FEED = 100  # workers that one reader feeds: it reads 100,000 rows a second, a worker decodes 300
 
 
@@ -107,7 +107,7 @@ def run_blocks(
         run: where and on what.
         job: what to do.
         done: by number of file, blocks to leave out.
-        cut: what to do of the blocks of a file; by default all.
+        cut: chooses among the blocks of a file; by default all are worked on.
     """
     files = [file if is_address(file) else os.path.abspath(file) for file in run.files]
     pieces = [{"number": number, "file": file} for number, file in enumerate(files)]
@@ -160,9 +160,12 @@ class _Reader:
         """Yield the blocks of a file, or the error that it cannot be read."""
         number, file = int(batch["number"][0]), str(batch["file"][0])
         try:
-            blocks = read_blocks(file, self.rows, self.done.get(number, ()))
-            for block in self.cut(blocks) if self.cut else blocks:
-                yield {"task": [pickle.dumps(Task(number, block.number, block, block.share))]}
+            done = self.done.get(number, ())
+            # A cut must see all blocks: it counts their rows.
+            blocks = self.cut(read_blocks(file, self.rows)) if self.cut else read_blocks(file, self.rows, done)
+            for block in blocks:
+                if block.number not in done:
+                    yield {"task": [pickle.dumps(Task(number, block.number, block, block.share))]}
         except GlissandoError as error:
             yield {"task": [pickle.dumps(error)]}
 
