@@ -14,6 +14,7 @@ from numba import njit
 
 from glissando.geometry import (
     FAR,
+    LENIENT,
     WalkCosts,
     gap,
     normalise,
@@ -59,7 +60,7 @@ def template_shapes(
     return shapes
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=LENIENT)
 def cost_tables(
     path: np.ndarray, keys: np.ndarray, key_starts: np.ndarray, costs: WalkCosts
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +85,7 @@ def cost_tables(
     return visit_costs(path, keys, key_starts, costs), strays
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=LENIENT)
 def letter_distances(point: np.ndarray, keys: np.ndarray, key_starts: np.ndarray) -> np.ndarray:
     """Distance from a point to each letter's nearest key. Shape: [2+], [K, 2], [A + 1] -> [A] float32."""
     distance = np.full(len(key_starts) - 1, FAR, dtype=np.float32)
@@ -94,7 +95,7 @@ def letter_distances(point: np.ndarray, keys: np.ndarray, key_starts: np.ndarray
     return distance
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=LENIENT)
 def near_pairs(start: np.ndarray, end: np.ndarray, groups: np.ndarray, weights: MatchWeights) -> tuple[np.ndarray, int]:
     """Endpoint pruning: the (first, last) letter pairs near a swipe's ends, widened until a template is among them.
 
@@ -117,7 +118,7 @@ def near_pairs(start: np.ndarray, end: np.ndarray, groups: np.ndarray, weights: 
     return pairs, total
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=LENIENT)
 def match_shapes(
     path: np.ndarray, visits: np.ndarray, templates: Templates, weights: MatchWeights
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -154,7 +155,7 @@ def match_shapes(
     return found, partial, bound
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=LENIENT)
 def match_locations(found: np.ndarray, visits: np.ndarray, strays: np.ndarray, templates: Templates) -> np.ndarray:
     """The location distance of some templates. Shape: found [m] -> [m] float32."""
     distance = np.empty(len(found), dtype=np.float32)

@@ -35,7 +35,7 @@ def test_commands_on_a_cluster(tmp_path, monkeypatch):
     (tmp_path / "words.txt").write_text("hello\nworld")
     (tmp_path / "swipes.jsonl").write_bytes(lines([row("hello"), row("world"), {"x": 1}]))
     done = run("decode", "swipes.jsonl", "--lexicon", "words.txt", "--cluster", "local", "--workers", 1, "-o", "out")
-    assert done.out == "out: 3 rows in 1 blocks, 1 rows failed\n"
+    assert done.out == "out: 3 rows in 1 blocks, 1 rows failed\n", done
     assert "decoding: 3 rows" in done.err
     answers = [json.loads(line) for line in (tmp_path / "out" / "part-00000-0000000.jsonl").open()]
     assert [answer.get("candidates", [{}])[0].get("word") for answer in answers] == ["hello", "world", None]

@@ -74,7 +74,8 @@ def test_parquet_directories_and_globs_are_decoded_and_evaluated_as_json_lines_a
     from glissando.corpus.records import read_swipes, write_swipes
 
     options = ("--method", "shark2", "--lexicon", words)
-    file = corpus([row("hello"), row("world"), row("water")])
+    file = tmp_path / "rounded.jsonl"  # as all files that are written
+    write_swipes(file, read_swipes(corpus([row("hello"), row("world"), row("water")])))
     write_swipes(tmp_path / "logs" / "1.parquet", read_swipes(file, limit=2))
     write_swipes(tmp_path / "logs" / "2.jsonl.gz", list(read_swipes(file))[2:])
     for source in (tmp_path / "logs", f"{tmp_path}/lo*/*", (tmp_path / "logs").as_uri()):

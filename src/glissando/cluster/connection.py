@@ -19,6 +19,7 @@ from glissando.errors import ClusterError, MissingExtraError
 Options = TypeVar("Options", bound=Any)
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")  # Ray colours parts of its messages
 CONNECT_SECONDS = 10.0
+STARTS = 3
 STORE_BYTES = 256 * 2**20  # of Ray's object store on a cluster of our own; blocks on their way take a few MB
 
 
@@ -64,11 +65,7 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
     else:
         _check_address(address)
         common |= {"address": address}
-    try:
-        with _silence():
-            info = ray.init(**common)
-    except Exception as error:  # Ray raises a bare one where a node does not start in time
-        raise ClusterError(f"no Ray cluster at {address}: {_reason(error)}") from None
+    info = _init(ray, address, common)
     try:
         processors = int(ray.cluster_resources().get("CPU", 0))
         if not processors:
@@ -76,6 +73,19 @@ def connect(address: str, workers: int | None = None) -> Iterator[Cluster]:
         yield Cluster(ray, workers or processors, info.dashboard_url or None, address == "local")
     finally:
         ray.shutdown()
+
+
+def _init(ray: Any, address: str, common: dict[str, Any]) -> Any:
+    """Call ``ray.init``. It gives up on a node of our own after 30 seconds, too early on a busy machine: try again."""
+    for attempt in range(STARTS):
+        try:
+            with _silence():
+                return ray.init(**common)
+        except Exception as error:  # Ray raises a bare one where a node does not start in time
+            ray.shutdown()
+            if address != "local" or attempt == STARTS - 1:
+                raise ClusterError(f"no Ray cluster at {address}: {_reason(error)}") from None
+    raise AssertionError
 
 
 def _check_address(address: str) -> None:
