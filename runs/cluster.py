@@ -93,15 +93,18 @@ def rate(chosen: argparse.Namespace) -> None:
         print(f"  two workers: {two / figures['one worker']:.2f} of one, {two / figures['two processes']:.2f} of plain")
 
 
+OURS = ("ray::MapWorker", "ray::MapBatches(_Reader)", "ray::Ledger")  # the other processes of the session are Ray's own
+
+
 def used_bytes(cluster: Cluster) -> dict[str, int]:
-    """Memory of this process, the workers and the readers: their own, and their part of what is shared."""
+    """Memory of this process, the workers, the readers and the ledger, without files and Ray's object store."""
     session = cluster.ray._private.worker.global_worker.node.get_session_dir_path()
     found = {"driver": _memory(Path("/proc/self"))}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             name = (folder / "cmdline").read_bytes().split(b"\0")[0].decode()
             parent = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("PPid:"))
-            if name.startswith("ray::") and session in Path("/proc", parent.split()[1], "cmdline").read_text():
+            if name.startswith(OURS) and session in Path("/proc", parent.split()[1], "cmdline").read_text():
                 found[f"{name} {folder.name}"] = _memory(folder)
         except (OSError, StopIteration):
             continue
@@ -110,7 +113,7 @@ def used_bytes(cluster: Cluster) -> dict[str, int]:
 
 def _memory(process: Path) -> int:
     text = (process / "smaps_rollup").read_text()
-    return 1024 * int(next(line for line in text.splitlines() if line.startswith("Pss:")).split()[1])
+    return 1024 * int(next(line for line in text.splitlines() if line.startswith("Pss_Anon:")).split()[1])
 
 
 def write_synthetic(path: Path, rows: int, words: list[str]) -> None:
@@ -153,7 +156,7 @@ def memory(chosen: argparse.Namespace) -> None:
             print(decode_files(run, Parts(f"{folder}/out", "parquet"), options, RowOptions(k=1)))
             print(json.dumps({name: used // 2**20 for name, used in used_bytes(cluster).items()}))
         size = sum(file.stat().st_size for file in Path(folder, "out").iterdir())
-    print(f"memory in MiB: Ray idle {idle / 2**20:,.0f}, first {first / 2**20:,.0f}, most {most / 2**20:,.0f}; ")
+    print(f"memory in MiB: command alone {idle / 2**20:,.0f}, first {first / 2**20:,.0f}, most {most / 2**20:,.0f}")
     print(f"results {size / 2**20:,.0f} MiB, {size / chosen.rows:.0f} bytes a row")
 
 
