@@ -18,8 +18,8 @@ from glissando.errors import ClusterError, MissingExtraError
 
 Options = TypeVar("Options", bound=Any)
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")  # Ray colours parts of its messages
-CONNECT_SECONDS = 10.0
-STARTS = 3
+CONNECT_SECONDS = 10.0  # for a head node to answer
+STARTS = 3  # attempts at a cluster of our own
 STORE_BYTES = 256 * 2**20  # of Ray's object store on a cluster of our own; blocks on their way take a few MB
 
 

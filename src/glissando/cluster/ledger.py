@@ -51,7 +51,7 @@ class Watch:
     """One attempt at a block.
 
     Attributes:
-        ledger: the process that keeps the ledger, None where there is none.
+        ledger: the process that keeps the ledger.
         block: the name of the block.
         attempt: which it is, from 1; from the second on, rows are noted.
         deadly: rows to leave out: two workers died on each.
